@@ -1,0 +1,101 @@
+// From Python arrays to views. Shapes, alignment and indices are checked here, so that no call from Python can make a kernel read
+// or write outside its arrays.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "core/errors.hpp"
+#include "core/parallel.hpp"
+#include "core/views.hpp"
+
+namespace mercer::bindings {
+
+namespace nb = nanobind;
+
+// In: any strides, read-only memory welcome. Out: C-contiguous and writable. Neither is ever converted (`noconvert`).
+template <class T>
+using In2 = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+template <class T>
+using In1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Rows2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out1 = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using MaybeIn1 = std::optional<In1<T>>;
+
+template <class Array>
+auto checked_data(const Array& a) {
+    using T = typename Array::Scalar;
+    auto* data = static_cast<T*>(a.data());
+    require(reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0, "an array is not aligned to its element size");
+    return data;
+}
+
+template <class T>
+Matrix<const T> matrix(const In2<T>& a) {
+    return {checked_data(a), a.shape(0), a.shape(1), static_cast<std::ptrdiff_t>(a.stride(0)),
+            static_cast<std::ptrdiff_t>(a.stride(1))};
+}
+template <class T>
+RowMajor<const T> rows(const Rows2<T>& a) {
+    return {checked_data(a), a.shape(0), a.shape(1)};
+}
+template <class T>
+RowMajor<T> rows(const Out2<T>& a) {
+    return {checked_data(a), a.shape(0), a.shape(1)};
+}
+template <class T>
+std::span<const T> vector(const In1<T>& a) {
+    return {checked_data(a), a.shape(0)};
+}
+template <class T>
+std::span<T> vector(const Out1<T>& a) {
+    return {checked_data(a), a.shape(0)};
+}
+template <class T>
+std::span<const T> vector(const MaybeIn1<T>& a) {
+    return a ? vector<T>(*a) : std::span<const T>{};
+}
+
+// A vector that is either left out (None) or has one value a row.
+template <class T>
+std::span<const T> per_row(const MaybeIn1<T>& a, std::size_t n_rows) {
+    require(!a || a->shape(0) == n_rows, "an array with one value per row has the wrong length");
+    return vector<T>(a);
+}
+
+// Sparse rows: the offsets rise from 0 to the number of entries, and every column number is in range. O(nnz).
+template <class T>
+Csr<T> csr(const In1<T>& values, const In1<std::int32_t>& columns, const In1<std::int32_t>& row_starts, std::size_t n_columns) {
+    const Csr<T> x{vector<T>(values), vector<std::int32_t>(columns), vector<std::int32_t>(row_starts),
+                   row_starts.shape(0) == 0 ? 0 : row_starts.shape(0) - 1, n_columns};
+    require(!x.row_starts.empty() && x.row_starts.front() == 0 && std::is_sorted(x.row_starts.begin(), x.row_starts.end()),
+            "sparse matrix: indptr must start at 0 and not decrease");
+    const auto n_entries = static_cast<std::size_t>(x.row_starts.back());
+    require(n_entries <= x.values.size() && n_entries <= x.columns.size(), "sparse matrix: indptr points behind the entries");
+    const auto in_range = [&](std::int32_t j) { return j >= 0 && static_cast<std::size_t>(j) < n_columns; };
+    require(std::all_of(x.columns.begin(), x.columns.begin() + static_cast<std::ptrdiff_t>(n_entries), in_range),
+            "sparse matrix: a column index is out of range");
+    return x;
+}
+
+inline Threads threads(int count) { return {std::clamp(count, 1, 1024)}; }
+
+using ReleaseGil = nb::call_guard<nb::gil_scoped_release>;
+
+void bind_core(nb::module_& m);
+void bind_preprocessing(nb::module_& m);
+void bind_cluster(nb::module_& m);
+void bind_linear_model(nb::module_& m);
+
+}  // namespace mercer::bindings

@@ -1,0 +1,170 @@
+// Threads, BLAS, the interrupt hook, and what the tests need to see of the core.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <atomic>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/arrays.hpp"
+#include "core/blas.hpp"
+#include "core/interrupt.hpp"
+#include "core/rng.hpp"
+#include "core/simd.hpp"
+
+#define MERCER_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+std::atomic<int> thread_limit{1};
+
+}  // namespace
+
+// Found by threadpoolctl in the loaded library.
+MERCER_EXPORT int mercer_get_num_threads() { return thread_limit.load(); }
+MERCER_EXPORT void mercer_set_num_threads(int n) { thread_limit.store(std::clamp(n, 1, 1024)); }
+
+namespace mercer::bindings {
+
+namespace {
+
+thread_local PyObject* progress_callback = nullptr;
+
+// The hook of core/interrupt.hpp: takes the GIL, lets signal handlers run, reports progress.
+void probe_python(std::size_t done, std::size_t total) {
+    if (!Py_IsInitialized()) return;
+    const nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (progress_callback != nullptr) nb::borrow<nb::callable>(progress_callback)(done, total);
+}
+
+nb::object exchange_progress(nb::object callback) {
+    PyObject* next = callback.is_none() ? nullptr : callback.release().ptr();
+    PyObject* before = std::exchange(progress_callback, next);
+    return before == nullptr ? nb::none() : nb::steal(before);
+}
+
+// SciPy publishes its BLAS and LAPACK as capsules, named by their C signature: a wrong integer width is refused, not called.
+template <class Function>
+void take(Function& target, const nb::dict& capsules, const std::string& name) {
+    const nb::object capsule = capsules[name.c_str()];
+    const char* signature = PyCapsule_GetName(capsule.ptr());
+    if (signature == nullptr || std::string(signature).find("int *") == std::string::npos)
+        throw nb::import_error(("SciPy's " + name + " does not take 32-bit integers").c_str());
+    target = reinterpret_cast<Function>(PyCapsule_GetPointer(capsule.ptr(), signature));
+}
+
+template <Real T>
+void take_table(const std::string& prefix, const nb::dict& blas_capsules, const nb::dict& lapack_capsules) {
+    auto& table = blas::table<T>;
+    take(table.gemm, blas_capsules, prefix + "gemm");
+    take(table.syrk, blas_capsules, prefix + "syrk");
+    take(table.gemv, blas_capsules, prefix + "gemv");
+    take(table.potrf, lapack_capsules, prefix + "potrf");
+    take(table.potrs, lapack_capsules, prefix + "potrs");
+    take(table.pocon, lapack_capsules, prefix + "pocon");
+    take(table.syev, lapack_capsules, prefix + "syev");
+}
+
+void load_blas() {
+    const nb::dict blas_capsules = nb::module_::import_("scipy.linalg.cython_blas").attr("__pyx_capi__");
+    const nb::dict lapack_capsules = nb::module_::import_("scipy.linalg.cython_lapack").attr("__pyx_capi__");
+    take_table<double>("d", blas_capsules, lapack_capsules);
+    take_table<float>("s", blas_capsules, lapack_capsules);
+}
+
+// Faces of the core for its tests.
+template <Real T>
+void bind_blas_tests(nb::module_& m) {
+    m.def(
+        "gemm",
+        [](T alpha, Rows2<T> a, Rows2<T> b, T beta, Out2<T> c) { blas::gemm<T>(alpha, rows<T>(a), rows<T>(b), beta, rows<T>(c)); },
+        nb::arg(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), nb::arg().noconvert(), ReleaseGil());
+    m.def(
+        "syrk", [](T alpha, Rows2<T> a, T beta, Out2<T> c) { blas::syrk<T>(alpha, rows<T>(a), beta, rows<T>(c)); }, nb::arg(),
+        nb::arg().noconvert(), nb::arg(), nb::arg().noconvert(), ReleaseGil());
+    m.def(
+        "gemv",
+        [](T alpha, Rows2<T> a, In1<T> x, T beta, Out1<T> y) {
+            blas::gemv<T>(alpha, rows<T>(a), vector<T>(x), beta, vector<T>(y));
+        },
+        nb::arg(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), nb::arg().noconvert(), ReleaseGil());
+    m.def(
+        "syev",
+        [](Out2<T> a, Out1<T> values) {
+            require(a.shape(0) == a.shape(1) && values.shape(0) == a.shape(0), "syev: the shapes do not fit");
+            blas::syev<T>(rows<T>(a), vector<T>(values));
+        },
+        nb::arg().noconvert(), nb::arg().noconvert(), ReleaseGil());
+}
+
+void bind_tests(nb::module_ m) {
+    m.doc() = "Faces of the native core for its own tests.";
+    bind_blas_tests<double>(m);
+    bind_blas_tests<float>(m);
+    m.def("philox_block", [](std::vector<std::uint32_t> counter, std::vector<std::uint32_t> key) {
+        require(counter.size() == 4 && key.size() == 2, "Philox takes a counter of 4 words and a key of 2");
+        const auto block = Philox::encrypt({counter[0], counter[1], counter[2], counter[3]}, {key[0], key[1]});
+        return std::vector<std::uint32_t>(block.begin(), block.end());
+    });
+    m.def("philox_uniforms", [](std::uint64_t seed, std::uint64_t task, std::size_t n) {
+        Philox random(seed, task);
+        std::vector<double> draws(n);
+        for (double& draw : draws) draw = random.uniform();
+        return draws;
+    });
+    m.def("philox_below", [](std::uint64_t seed, std::uint64_t task, std::uint32_t bound, std::size_t n) {
+        require(bound >= 1, "the bound must be at least 1");
+        Philox random(seed, task);
+        std::vector<std::uint32_t> draws(n);
+        for (auto& draw : draws) draw = random.below(bound);
+        return draws;
+    });
+    // How often each task ran; the task numbered `failing` throws. Each task starts a nested loop of its own.
+    m.def(
+        "count_tasks",
+        [](std::size_t n_tasks, int n_threads, bool is_static, std::ptrdiff_t failing) {
+            std::vector<std::atomic<int>> runs(n_tasks);
+            parallel_for(
+                n_tasks, threads(n_threads),
+                [&](std::size_t task) {
+                    if (static_cast<std::ptrdiff_t>(task) == failing) throw std::invalid_argument("task failed");
+                    parallel_for(3, threads(n_threads), [&](std::size_t) { runs[task].fetch_add(1); });
+                },
+                is_static ? Schedule::kStatic : Schedule::kDynamic);
+            std::vector<int> counts;
+            for (const auto& run : runs) counts.push_back(run.load());
+            return counts;
+        },
+        ReleaseGil());
+    // Runs until interrupted, or for about that many seconds.
+    m.def(
+        "spin",
+        [](double seconds, int n_threads) {
+            const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+            parallel_for(1u << 30, threads(n_threads), [&](std::size_t task) {
+                volatile double x = 0;
+                for (int i = 0; i < 100000 && std::chrono::steady_clock::now() < end; ++i) x = x + static_cast<double>(task);
+                if (std::chrono::steady_clock::now() >= end) throw std::invalid_argument("not interrupted");
+            });
+        },
+        ReleaseGil());
+    m.def("allocate_too_much", [] { Aligned<double>(std::size_t{1} << 58); }, ReleaseGil());
+}
+
+}  // namespace
+
+void bind_core(nb::module_& m) {
+    load_blas();
+    installed_probe.store(&probe_python);
+    m.def("get_num_threads", &mercer_get_num_threads, "The number of threads that kernels use at most.");
+    m.def("set_num_threads", &mercer_set_num_threads, "Sets the number of threads that kernels use at most.");
+    m.def("exchange_progress", &exchange_progress, nb::arg().none(),
+          "Sets what this thread's kernels call with (done, total) at intervals; returns what it was.");
+    bind_tests(m.def_submodule("testing"));
+}
+
+}  // namespace mercer::bindings

@@ -1,0 +1,65 @@
+#include "bindings/arrays.hpp"
+#include "linear_model/normal_equations.hpp"
+
+namespace mercer::bindings {
+
+namespace {
+
+template <Real T>
+linear_model::Sample<T> sample(const In2<T>& x, const In2<T>& y, const MaybeIn1<T>& weights) {
+    const linear_model::Sample<T> s{matrix<T>(x), matrix<T>(y), per_row<T>(weights, x.shape(0))};
+    require(s.y.rows == s.x.rows, "X and y must have the same number of rows");
+    return s;
+}
+
+template <Real T>
+void bind_kernels(nb::module_& m) {
+    const auto array = nb::arg().noconvert();
+    const auto maybe = nb::arg().noconvert().none();
+
+    m.def(
+        "centred_gram",
+        [](In2<T> x, In2<T> y, MaybeIn1<T> weights, bool is_centred, Out2<double> gram, Out1<double> means, int n_threads) {
+            const auto s = sample<T>(x, y, weights);
+            require(gram.shape(0) == s.cols() && gram.shape(1) == s.cols() && means.shape(0) == s.cols(),
+                    "the results must have one line per column of X and y");
+            return linear_model::centred_gram<T>(s, is_centred, rows<double>(gram), vector<double>(means), threads(n_threads));
+        },
+        array, array, maybe, nb::arg(), array, array, nb::arg(), ReleaseGil());
+
+    m.def(
+        "residual_gradient",
+        [](In2<T> x, In2<T> y, MaybeIn1<T> weights, In1<double> means, Rows2<double> coef, Out2<double> gradient,
+           Out1<double> squares, int n_threads) {
+            const auto s = sample<T>(x, y, weights);
+            const auto c = rows<double>(coef);
+            const auto g = rows<double>(gradient);
+            require(c.rows == s.y.cols && c.cols == s.x.cols && g.rows == c.rows && g.cols == c.cols &&
+                        squares.shape(0) == c.rows && means.shape(0) == s.cols(),
+                    "the coefficients and results must have one line per target and one column per feature");
+            linear_model::residual_gradient<T>(s, vector<double>(means), c, g, vector<double>(squares), threads(n_threads));
+        },
+        array, array, maybe, array, array, array, array, nb::arg(), ReleaseGil());
+}
+
+}  // namespace
+
+void bind_linear_model(nb::module_& m) {
+    bind_kernels<double>(m);
+    bind_kernels<float>(m);
+    const auto array = nb::arg().noconvert();
+    m.def(
+        "solve_scaled",
+        [](Rows2<double> gram, Rows2<double> moments, Out2<double> factor, Out1<double> scales, Out2<double> coef) {
+            const auto g = rows<double>(gram);
+            const auto b = rows<double>(moments);
+            const auto c = rows<double>(coef);
+            require(g.cols == g.rows && factor.shape(0) == g.rows && factor.shape(1) == g.rows && scales.shape(0) == g.rows &&
+                        b.cols == g.rows && c.rows == b.rows && c.cols == b.cols,
+                    "solve_scaled: the shapes do not fit");
+            return linear_model::solve_scaled(g, b, rows<double>(factor), vector<double>(scales), c);
+        },
+        array, array, array, array, array, ReleaseGil());
+}
+
+}  // namespace mercer::bindings

@@ -1,0 +1,11 @@
+// The native module: one copy of it is compiled for each instruction-set level, under a name of its own.
+#include "bindings/arrays.hpp"
+
+NB_MODULE(MERCER_MODULE, m) {
+    m.doc() = "Compiled kernels of Mercer. Private: arguments are checked for memory safety only.";
+    nanobind::set_leak_warnings(false);
+    mercer::bindings::bind_core(m);
+    mercer::bindings::bind_preprocessing(m);
+    mercer::bindings::bind_cluster(m);
+    mercer::bindings::bind_linear_model(m);
+}

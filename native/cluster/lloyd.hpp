@@ -1,0 +1,437 @@
+// Lloyd's algorithm, exact, with the two savings that pay: sums are kept up to date by the rows that changed cluster, and rows
+// whose bounds prove that they cannot change are not looked at (Hamerly, SDM 2010).
+//
+// Labels of -1 mean "not assigned yet". Sums are per chunk of rows and added in the order of the chunks: see Chunks.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "cluster/nearest.hpp"
+#include "cluster/rows.hpp"
+#include "core/parallel.hpp"
+#include "core/views.hpp"
+
+namespace mercer::cluster {
+
+// What the members of each cluster add up to. `members` counts the rows of positive weight, exactly.
+struct ClusterSums {
+    RowMajor<double> sums;
+    std::span<double> weights;
+    std::span<std::int64_t> members;
+};
+
+// For each row an upper bound on the distance to its centre and a lower bound on the distance to any other, as floats rounded
+// outwards. `moves` says how far each centre went since the bounds were true. Empty spans: no bounds are kept.
+struct Bounds {
+    std::span<float> upper;
+    std::span<float> lower;
+    std::span<const double> moves;
+    bool are_fresh = true;  // nothing is known yet: look at every row and fill them
+};
+
+struct StepReport {
+    double inertia = 0;         // of the labels written, about the centres given
+    std::size_t n_changed = 0;  // rows whose label changed
+    std::size_t n_scanned = 0;  // rows compared with every centre
+};
+
+// Chunks whose number depends on the shape alone; their partial sums take at most a quarter of the memory of the rows.
+inline Chunks row_chunks(std::size_t n_rows, std::size_t n_features, std::size_t n_centres) {
+    const double cost_per_row = static_cast<double>(n_centres) * static_cast<double>(n_features) + 64;
+    const auto least_rows = static_cast<std::size_t>(std::clamp(2e6 / cost_per_row, 256.0, 8192.0));
+    return Chunks::of(n_rows, least_rows, std::clamp<std::size_t>(n_rows / (8 * n_centres + 1), 4, 64));
+}
+
+namespace detail {
+
+inline float round_up(double value) { return static_cast<float>(value) * (1 + 2 * std::numeric_limits<float>::epsilon()); }
+inline float round_down(double value) { return static_cast<float>(value) * (1 - 2 * std::numeric_limits<float>::epsilon()); }
+
+// The changes that one chunk makes to the sums; the memory is taken when the first change comes.
+class SumChanges {
+   public:
+    SumChanges() = default;
+
+    template <class Block>
+    void move(const Block& block, std::size_t i, double weight, std::int32_t from, std::int32_t to, const ClusterSums& shape) {
+        if (sums_.empty()) {
+            sums_.resize(shape.sums.size());
+            weights_.resize(shape.weights.size());
+            members_.resize(shape.members.size());
+        }
+        add(block, i, weight, to, shape.sums.cols, 1);
+        if (from >= 0) add(block, i, -weight, from, shape.sums.cols, -1);
+    }
+
+    void apply(ClusterSums& total) const {
+        for (std::size_t i = 0; i < sums_.size(); ++i) total.sums.data[i] += sums_[i];
+        for (std::size_t c = 0; c < weights_.size(); ++c) total.weights[c] += weights_[c];
+        for (std::size_t c = 0; c < members_.size(); ++c) total.members[c] += members_[c];
+    }
+
+   private:
+    template <class Block>
+    void add(const Block& block, std::size_t i, double weight, std::int32_t cluster, std::size_t d, int sign) {
+        const auto c = static_cast<std::size_t>(cluster);
+        block.add_to(i, weight, sums_.data() + c * d);
+        weights_[c] += weight;
+        members_[c] += weight != 0 ? sign : 0;
+    }
+
+    std::vector<double> sums_;
+    std::vector<double> weights_;
+    std::vector<std::int64_t> members_;
+};
+
+// Half the distance from each centre to its nearest other one: a row closer than that to its centre stays.
+template <Real T>
+std::vector<float> half_gaps(RowMajor<const T> centres) {
+    const std::size_t k = centres.rows;
+    std::vector<double> nearest(k, std::numeric_limits<double>::infinity());
+    for (std::size_t a = 0; a < k; ++a) {
+        for (std::size_t b = 0; b < a; ++b) {
+            double sum = 0;
+            for (std::size_t j = 0; j < centres.cols; ++j) {
+                const double difference = static_cast<double>(centres(a, j)) - static_cast<double>(centres(b, j));
+                sum += difference * difference;
+            }
+            nearest[a] = std::min(nearest[a], sum);
+            nearest[b] = std::min(nearest[b], sum);
+        }
+    }
+    std::vector<float> gaps(k);
+    for (std::size_t c = 0; c < k; ++c) gaps[c] = round_down(std::sqrt(nearest[c]) / 2);
+    return gaps;
+}
+
+// Moves the bounds of a row along with the centres, and says whether they still prove its label.
+class BoundsUpdate {
+   public:
+    template <Real T>
+    BoundsUpdate(const Bounds& bounds, RowMajor<const T> centres, std::size_t n_rows) : bounds_(bounds) {
+        if (bounds.are_fresh) return;
+        gaps_ = centres.rows * 16 < n_rows ? half_gaps(centres) : std::vector<float>(centres.rows, 0.0f);
+        moves_.resize(centres.rows);
+        others_.assign(centres.rows, 0.0f);
+        for (std::size_t c = 0; c < centres.rows; ++c) moves_[c] = round_up(bounds.moves[c]);
+        const auto farthest = static_cast<std::size_t>(std::max_element(moves_.begin(), moves_.end()) - moves_.begin());
+        float second = 0;
+        for (std::size_t c = 0; c < moves_.size(); ++c)
+            if (c != farthest) second = std::max(second, moves_[c]);
+        for (std::size_t c = 0; c < moves_.size(); ++c) others_[c] = c == farthest ? second : moves_[farthest];
+    }
+
+    bool keeps(std::size_t row, std::size_t label) const {
+        const float upper = round_up(bounds_.upper[row] + moves_[label]);
+        const float lower = round_down(bounds_.lower[row] - others_[label]);
+        bounds_.upper[row] = upper;
+        bounds_.lower[row] = lower;
+        return upper < std::max(lower, gaps_[label]);
+    }
+
+    bool keeps_at_distance(std::size_t row, std::size_t label, double distance) const {
+        const float upper = round_up(distance);
+        bounds_.upper[row] = upper;
+        return upper < std::max(bounds_.lower[row], gaps_[label]);
+    }
+
+   private:
+    const Bounds& bounds_;
+    std::vector<float> gaps_;
+    std::vector<float> moves_;   // by centre: how far it went
+    std::vector<float> others_;  // by centre: how far the farthest of the others went
+};
+
+// One chunk of a step. Rows are gathered into blocks: first those whose bounds fail, then those that fail again with the true
+// distance to their centre; these are compared with all centres.
+template <class Rows, bool kBounded>
+class ChunkStep {
+   public:
+    using T = typename Rows::Value;
+
+    ChunkStep(const Rows& rows, const Panels<T>& panels, RowMajor<const T> centres, std::span<const T> weights,
+              const Bounds& bounds, const BoundsUpdate& update, std::span<std::int32_t> labels, const ClusterSums& shape)
+        : panels_(panels),
+          centres_(centres),
+          weights_(weights),
+          bounds_(bounds),
+          update_(update),
+          labels_(labels),
+          shape_(shape),
+          capacity_(rows.block_rows()),
+          block_(rows),
+          nearest_(capacity_),
+          suspects_(capacity_),
+          scans_(capacity_) {
+        if constexpr (kBounded) {
+            for (std::size_t c = 0; c < centres.rows; ++c) {
+                double norm = 0;
+                for (std::size_t j = 0; j < centres.cols; ++j) norm += static_cast<double>(centres(c, j)) * centres(c, j);
+                largest_centre_ = std::max(largest_centre_, norm);
+            }
+        }
+    }
+
+    void run(std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin; row < end; ++row) {
+            if constexpr (kBounded) {
+                if (!bounds_.are_fresh) {
+                    if (update_.keeps(row, static_cast<std::size_t>(labels_[row]))) continue;
+                    suspects_[n_suspects_++] = row;
+                    if (n_suspects_ == capacity_) tighten();
+                    continue;
+                }
+            }
+            push(row);
+        }
+        if constexpr (kBounded) tighten();
+        scan();
+    }
+
+    SumChanges changes;
+    std::size_t n_changed = 0;
+    std::size_t n_scanned = 0;
+
+   private:
+    void push(std::size_t row) {
+        scans_[n_scans_++] = row;
+        if (n_scans_ == capacity_) scan();
+    }
+
+    void tighten() {
+        block_.load({suspects_.data(), n_suspects_});
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < n_suspects_; ++i) {
+            const auto label = static_cast<std::size_t>(labels_[suspects_[i]]);
+            const double distance = std::sqrt(block_.squared_distance(i, centres_.row(label)));
+            if (!update_.keeps_at_distance(suspects_[i], label, distance)) suspects_[kept++] = suspects_[i];
+        }
+        n_suspects_ = 0;
+        for (std::size_t i = 0; i < kept; ++i) push(suspects_[i]);
+    }
+
+    void scan() {
+        block_.load({scans_.data(), n_scans_});
+        nearest_.start(n_scans_);
+        block_.score(panels_, nearest_);
+        for (std::size_t i = 0; i < n_scans_; ++i) {
+            const std::size_t row = scans_[i];
+            const auto result = nearest_.result(i);
+            if constexpr (kBounded) set_bounds(i, row, result.best, result.second);
+            const std::int32_t before = labels_[row];
+            if (result.centre == before) continue;
+            labels_[row] = result.centre;
+            ++n_changed;
+            changes.move(block_, i, weights_.empty() ? 1.0 : static_cast<double>(weights_[row]), before, result.centre, shape_);
+        }
+        n_scanned += n_scans_;
+        n_scans_ = 0;
+    }
+
+    // The scores carry rounding errors; the bounds allow for them, so that they hold for the true distances.
+    void set_bounds(std::size_t i, std::size_t row, T best, T second) {
+        const double norm = block_.squared_norm(i);
+        const double error = 8 * static_cast<double>(std::numeric_limits<T>::epsilon()) * (norm + largest_centre_);
+        bounds_.upper[row] = round_up(std::sqrt(std::max(norm + 2 * static_cast<double>(best) + error, 0.0)));
+        bounds_.lower[row] = round_down(std::sqrt(std::max(norm + 2 * static_cast<double>(second) - error, 0.0)));
+    }
+
+    const Panels<T>& panels_;
+    RowMajor<const T> centres_;
+    std::span<const T> weights_;
+    const Bounds& bounds_;
+    const BoundsUpdate& update_;
+    std::span<std::int32_t> labels_;
+    const ClusterSums& shape_;
+    std::size_t capacity_;
+    typename Rows::Block block_;
+    Nearest<T, kBounded> nearest_;
+    std::vector<std::size_t> suspects_;
+    std::vector<std::size_t> scans_;
+    std::size_t n_suspects_ = 0;
+    std::size_t n_scans_ = 0;
+    double largest_centre_ = 0;
+};
+
+template <bool kBounded, class Rows, class T>
+StepReport run_step(const Rows& rows, std::span<const T> weights, RowMajor<const T> centres, const Bounds& bounds,
+                    std::span<std::int32_t> labels, ClusterSums& sums, Threads threads) {
+    const Panels<T> panels = Rows::pack(centres);
+    const BoundsUpdate update(bounds, centres, rows.rows());
+    const Chunks chunks = row_chunks(rows.rows(), rows.cols(), centres.rows);
+    std::vector<SumChanges> changes(chunks.count);
+    std::vector<StepReport> reports(chunks.count);
+    const double work = static_cast<double>(rows.rows()) * (static_cast<double>(rows.cols() * centres.rows) / 4 + 16);
+    parallel_for(chunks.count, threads.for_work(work), [&](std::size_t chunk) {
+        ChunkStep<Rows, kBounded> step(rows, panels, centres, weights, bounds, update, labels, sums);
+        step.run(chunks.begin(chunk), chunks.end(chunk));
+        changes[chunk] = std::move(step.changes);
+        reports[chunk] = {0, step.n_changed, step.n_scanned};
+    });
+    StepReport total;
+    for (std::size_t chunk = 0; chunk < chunks.count; ++chunk) {
+        changes[chunk].apply(sums);
+        total.n_changed += reports[chunk].n_changed;
+        total.n_scanned += reports[chunk].n_scanned;
+    }
+    return total;
+}
+
+}  // namespace detail
+
+// One assignment step. Writes the nearest centre of each row to `labels` and brings `sums` (true for the labels before) up to
+// date. `total` is the weighted sum of the squared norms of the rows, from which the inertia follows without another pass.
+// O(n k d) at most, O(n) where the bounds hold. Equal bits for any number of threads.
+template <class Rows, class T>
+StepReport lloyd_step(const Rows& rows, std::span<const T> weights, RowMajor<const T> centres, double total, const Bounds& bounds,
+                      std::span<std::int32_t> labels, ClusterSums sums, Threads threads) {
+    StepReport report = bounds.upper.empty() ? detail::run_step<false>(rows, weights, centres, bounds, labels, sums, threads)
+                                             : detail::run_step<true>(rows, weights, centres, bounds, labels, sums, threads);
+    double inertia = total;
+    for (std::size_t c = 0; c < centres.rows; ++c) {
+        double dot = 0;
+        double norm = 0;
+        for (std::size_t j = 0; j < centres.cols; ++j) {
+            const double value = centres(c, j);
+            dot += value * sums.sums(c, j);
+            norm += value * value;
+        }
+        inertia += sums.weights[c] * norm - 2 * dot;
+    }
+    report.inertia = std::max(inertia, 0.0);
+    return report;
+}
+
+// Calls body(block, n, first) for the rows of a chunk, n at a time.
+template <class Rows, class Body>
+void for_each_block(const Rows& rows, const Chunks& chunks, std::size_t chunk, Body&& body) {
+    typename Rows::Block block(rows);
+    std::vector<std::size_t> indices(rows.block_rows());
+    for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += indices.size()) {
+        const std::size_t n = std::min(indices.size(), chunks.end(chunk) - first);
+        std::iota(indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(n), first);
+        block.load({indices.data(), n});
+        body(block, n, first);
+    }
+}
+
+// Calls body(block, i, row, chunk) for every row.
+template <class Rows, class Body>
+void for_each_row(const Rows& rows, const Chunks& chunks, Threads threads, Body&& body) {
+    parallel_for(chunks.count, threads, [&](std::size_t chunk) {
+        for_each_block(rows, chunks, chunk, [&](const auto& block, std::size_t n, std::size_t first) {
+            for (std::size_t i = 0; i < n; ++i) body(block, i, first + i, chunk);
+        });
+    });
+}
+
+// The weighted sum of squared distances of the rows to the centres of their labels, from the differences. O(n d).
+template <class Rows, class T>
+double inertia(const Rows& rows, std::span<const T> weights, RowMajor<const T> centres, std::span<const std::int32_t> labels,
+               Threads threads) {
+    const Chunks chunks = row_chunks(rows.rows(), rows.cols(), 1);
+    std::vector<double> partial(chunks.count, 0.0);
+    const double work = static_cast<double>(rows.rows()) * static_cast<double>(rows.cols());
+    for_each_row(rows, chunks, threads.for_work(work), [&](const auto& block, std::size_t i, std::size_t row, std::size_t chunk) {
+        const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[row]);
+        partial[chunk] += weight * block.squared_distance(i, centres.row(static_cast<std::size_t>(labels[row])));
+    });
+    return std::accumulate(partial.begin(), partial.end(), 0.0);
+}
+
+// Writes the mean of each cluster to `means` and how far it is from the centre given to `moves`. A cluster with no weight takes
+// over the row farthest from its centre (the next farthest for the next such cluster), which its cluster gives up; where no row
+// is at a distance it keeps its centre. O(k d), and O(n d) if a cluster is empty. Returns the number of empty clusters.
+template <class Rows, class T>
+std::size_t update_centres(const Rows& rows, std::span<const T> weights, RowMajor<const T> centres,
+                           std::span<const std::int32_t> labels, const ClusterSums& sums, RowMajor<T> means,
+                           std::span<double> moves, Threads threads) {
+    const std::size_t d = centres.cols;
+    std::vector<double> total(sums.sums.data, sums.sums.data + sums.sums.size());
+    std::vector<double> weight(sums.weights.begin(), sums.weights.end());
+    std::vector<std::size_t> empty;
+    for (std::size_t c = 0; c < centres.rows; ++c) {
+        if (sums.members[c] > 0) continue;
+        weight[c] = 0;
+        empty.push_back(c);
+    }
+    if (!empty.empty()) {
+        std::vector<double> distance(rows.rows());
+        for_each_row(
+            rows, row_chunks(rows.rows(), d, 1), threads, [&](const auto& block, std::size_t i, std::size_t row, std::size_t) {
+                const bool counts = weights.empty() || weights[row] > 0;
+                distance[row] = counts ? block.squared_distance(i, centres.row(static_cast<std::size_t>(labels[row]))) : 0.0;
+            });
+        std::vector<std::size_t> order(rows.rows());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        const auto n_taken = static_cast<std::ptrdiff_t>(std::min(empty.size(), order.size()));
+        std::partial_sort(order.begin(), order.begin() + n_taken, order.end(), [&](std::size_t a, std::size_t b) {
+            return distance[a] > distance[b] || (distance[a] == distance[b] && a < b);
+        });
+        typename Rows::Block block(rows);
+        for (std::size_t e = 0; e < static_cast<std::size_t>(n_taken); ++e) {
+            const std::size_t row = order[e];
+            if (!(distance[row] > 0)) break;
+            const double w = weights.empty() ? 1.0 : static_cast<double>(weights[row]);
+            const auto giver = static_cast<std::size_t>(labels[row]);
+            block.load({&order[e], 1});
+            block.add_to(0, -w, total.data() + giver * d);
+            weight[giver] -= w;
+            std::fill_n(total.data() + empty[e] * d, d, 0.0);
+            block.add_to(0, w, total.data() + empty[e] * d);
+            weight[empty[e]] = w;
+        }
+    }
+    for (std::size_t c = 0; c < centres.rows; ++c) {
+        double move = 0;
+        for (std::size_t j = 0; j < d; ++j) {
+            means(c, j) = weight[c] > 0 ? static_cast<T>(total[c * d + j] / weight[c]) : centres(c, j);
+            const double difference = static_cast<double>(means(c, j)) - static_cast<double>(centres(c, j));
+            move += difference * difference;
+        }
+        moves[c] = std::sqrt(move);
+    }
+    return empty.size();
+}
+
+// Writes the nearest centre of each row to `labels`. O(n k d).
+template <class Rows, class T>
+void nearest_centres(const Rows& rows, RowMajor<const T> centres, std::span<std::int32_t> labels, Threads threads) {
+    const Panels<T> panels = Rows::pack(centres);
+    const Chunks chunks = row_chunks(rows.rows(), rows.cols(), centres.rows);
+    const double work = static_cast<double>(rows.rows()) * static_cast<double>(rows.cols() * centres.rows);
+    parallel_for(chunks.count, threads.for_work(work), [&](std::size_t chunk) {
+        Nearest<T, false> nearest(rows.block_rows());
+        for_each_block(rows, chunks, chunk, [&](auto& block, std::size_t n, std::size_t first) {
+            nearest.start(n);
+            block.score(panels, nearest);
+            for (std::size_t i = 0; i < n; ++i) labels[first + i] = nearest.result(i).centre;
+        });
+    });
+}
+
+// Writes the distance of each row to each centre to `distances`. O(n k d).
+template <class Rows, class T>
+void centre_distances(const Rows& rows, RowMajor<const T> centres, RowMajor<T> distances, Threads threads) {
+    const Panels<T> panels = Rows::pack(centres);
+    const std::size_t ld = panels.n_vectors() * Simd<T>::kLanes;
+    const Chunks chunks = row_chunks(rows.rows(), rows.cols(), centres.rows);
+    const double work = static_cast<double>(rows.rows()) * static_cast<double>(rows.cols() * centres.rows);
+    parallel_for(chunks.count, threads.for_work(work), [&](std::size_t chunk) {
+        Aligned<T> squared(rows.block_rows() * ld);
+        for_each_block(rows, chunks, chunk, [&](auto& block, std::size_t n, std::size_t first) {
+            block.squared_distances(panels, squared.data(), ld);
+            for (std::size_t i = 0; i < n; ++i)
+                for (std::size_t c = 0; c < centres.rows; ++c) distances(first + i, c) = std::sqrt(squared[i * ld + c]);
+        });
+    });
+}
+
+}  // namespace mercer::cluster

@@ -1,0 +1,226 @@
+// Least squares by the normal equations: the Gram matrix of [X, y, 1] in one pass, its Cholesky factor with a condition estimate,
+// and the true gradient for a refinement step.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "core/blas.hpp"
+#include "core/pack.hpp"
+#include "core/parallel.hpp"
+#include "core/simd.hpp"
+#include "core/views.hpp"
+
+namespace mercer::linear_model {
+
+// The rows of [X, y] as one source: y's columns follow X's.
+template <Real T>
+struct Sample {
+    Matrix<const T> x;
+    Matrix<const T> y;
+    std::span<const T> weights;  // empty: all one
+
+    std::size_t rows() const { return x.rows; }
+    std::size_t cols() const { return x.cols + y.cols; }
+    double root_weight(std::size_t row) const { return weights.empty() ? 1.0 : std::sqrt(static_cast<double>(weights[row])); }
+};
+
+namespace detail {
+
+using S = Simd<double>;
+inline constexpr std::size_t kGramVectors = kVectorRegisters == 32 ? 4 : 3;
+inline constexpr std::size_t kGramRows = kVectorRegisters == 32 ? 6 : 4;
+
+// gram[i0 .. i0+R, vectors v0 .. v0+V] += block' block. The block has n rows of p doubles.
+template <std::size_t R, std::size_t V>
+[[gnu::always_inline]] inline void gram_tile(const double* block, std::size_t n, std::size_t p, std::size_t i0, std::size_t v0,
+                                             double* gram) {
+    S::Vector acc[R][V] = {};
+    const double* left = block + i0;
+    const double* right = block + v0 * S::kLanes;
+    for (std::size_t row = 0; row < n; ++row, left += p, right += p) {
+        S::Vector b[V];
+#pragma GCC unroll 8
+        for (std::size_t v = 0; v < V; ++v) b[v] = S::load(right + v * S::kLanes);
+#pragma GCC unroll 8
+        for (std::size_t r = 0; r < R; ++r) {
+            const S::Vector a = S::broadcast(left[r]);
+#pragma GCC unroll 8
+            for (std::size_t v = 0; v < V; ++v) acc[r][v] += a * b[v];
+        }
+    }
+    for (std::size_t r = 0; r < R; ++r) {
+        for (std::size_t v = 0; v < V; ++v) {
+            double* target = gram + (i0 + r) * p + (v0 + v) * S::kLanes;
+            S::store(target, S::load(target) + acc[r][v]);
+        }
+    }
+}
+
+template <std::size_t R>
+void gram_stripe(const double* block, std::size_t n, std::size_t p, std::size_t i0, double* gram) {
+    const std::size_t n_vectors = p / S::kLanes;
+    std::size_t v = i0 / S::kLanes;  // the upper triangle, in whole vectors
+    for (; v + kGramVectors <= n_vectors; v += kGramVectors) gram_tile<R, kGramVectors>(block, n, p, i0, v, gram);
+    for (; v + 2 <= n_vectors; v += 2) gram_tile<R, 2>(block, n, p, i0, v, gram);
+    for (; v < n_vectors; ++v) gram_tile<R, 1>(block, n, p, i0, v, gram);
+}
+
+// The upper triangle of gram += block' block; q of the p columns are in use.
+inline void add_gram(const double* block, std::size_t n, std::size_t p, std::size_t q, double* gram) {
+    std::size_t i = 0;
+    for (; i + kGramRows <= q; i += kGramRows) gram_stripe<kGramRows>(block, n, p, i, gram);
+    for (; i + 2 <= q; i += 2) gram_stripe<2>(block, n, p, i, gram);
+    for (; i < q; ++i) gram_stripe<1>(block, n, p, i, gram);
+}
+
+// Means of some rows spread over the sample: near enough to the true means to shift by.
+template <Real T>
+std::vector<double> rough_means(const Sample<T>& sample) {
+    std::vector<double> mean(sample.cols(), 0.0);
+    const std::size_t n = std::min<std::size_t>(sample.rows(), 64);
+    for (std::size_t k = 0; k < n; ++k) {
+        const std::size_t row = k * sample.rows() / n;
+        for (std::size_t j = 0; j < sample.x.cols; ++j) mean[j] += static_cast<double>(sample.x(row, j)) / static_cast<double>(n);
+        for (std::size_t j = 0; j < sample.y.cols; ++j)
+            mean[sample.x.cols + j] += static_cast<double>(sample.y(row, j)) / static_cast<double>(n);
+    }
+    return mean;
+}
+
+// Calls body(block, n, first, chunk) with rows of [X, y, 1] - shift, times the roots of the weights, as doubles, p to a row.
+template <Real T, class Body>
+void for_each_block(const Sample<T>& sample, std::span<const double> shift, std::size_t p, const Chunks& chunks, Threads threads,
+                    Body&& body) {
+    const std::size_t d = sample.x.cols;
+    const std::size_t q = sample.cols();
+    const std::size_t capacity = std::clamp<std::size_t>(24 * 1024 / (8 * p), 32, 256);
+    parallel_for(chunks.count, threads, [&](std::size_t chunk) {
+        Aligned<double> block(capacity * p);
+        std::fill_n(block.data(), capacity * p, 0.0);
+        std::vector<std::size_t> rows(capacity);
+        for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += capacity) {
+            const std::size_t n = std::min(capacity, chunks.end(chunk) - first);
+            std::iota(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(n), first);
+            pack_rows<T, double>(sample.x, {rows.data(), n}, shift.first(d), block.data(), p);
+            pack_rows<T, double>(sample.y, {rows.data(), n}, shift.subspan(d, q - d), block.data() + d, p);
+            for (std::size_t i = 0; i < n; ++i) block[i * p + q] = 1.0;
+            if (!sample.weights.empty()) {
+                for (std::size_t i = 0; i < n; ++i) {
+                    const double root = sample.root_weight(first + i);
+                    for (std::size_t j = 0; j <= q; ++j) block[i * p + j] *= root;
+                }
+            }
+            body(block.data(), n, first, chunk);
+        }
+    });
+}
+
+inline Chunks sample_chunks(std::size_t n_rows, std::size_t n_columns, std::size_t partial_size) {
+    const auto least = std::clamp<std::size_t>((std::size_t{1} << 22) / (n_columns * n_columns + 1), 512, 8192);
+    const std::size_t most = std::clamp<std::size_t>(n_rows * n_columns / (8 * partial_size + 1), 4, 64);
+    return Chunks::of(n_rows, least, most);
+}
+
+}  // namespace detail
+
+// Writes the Gram matrix of [X, y] to `gram` (both triangles, centred if asked for) and the means of its columns to `means` (zero
+// if not centred). Returns the total weight. One pass over the data, in double precision. O(n (d + t)^2).
+template <Real T>
+double centred_gram(const Sample<T>& sample, bool is_centred, RowMajor<double> gram, std::span<double> means, Threads threads) {
+    const std::size_t q = sample.cols();
+    const std::size_t p = Simd<double>::round_up(q + 1);
+    const std::vector<double> shift = is_centred ? detail::rough_means(sample) : std::vector<double>(q, 0.0);
+    const Chunks chunks = detail::sample_chunks(sample.rows(), q, p * p);
+    std::vector<Aligned<double>> partial;
+    partial.reserve(chunks.count);
+    for (std::size_t chunk = 0; chunk < chunks.count; ++chunk) {
+        partial.emplace_back(p * p);
+        std::fill_n(partial.back().data(), p * p, 0.0);
+    }
+    const double work = static_cast<double>(sample.rows()) * static_cast<double>(q * q) / 4;
+    detail::for_each_block(sample, shift, p, chunks, threads.for_work(work),
+                           [&](const double* block, std::size_t n, std::size_t, std::size_t chunk) {
+                               detail::add_gram(block, n, p, q + 1, partial[chunk].data());
+                           });
+    double* total = partial[0].data();
+    for (std::size_t chunk = 1; chunk < chunks.count; ++chunk)
+        for (std::size_t i = 0; i < p * p; ++i) total[i] += partial[chunk][i];
+
+    const double weight = total[q * p + q];
+    const auto offset = [&](std::size_t j) { return is_centred && weight > 0 ? total[j * p + q] / weight : 0.0; };
+    for (std::size_t i = 0; i < q; ++i) {
+        means[i] = shift[i] + offset(i);
+        for (std::size_t j = i; j < q; ++j) gram(i, j) = gram(j, i) = total[i * p + j] - weight * offset(i) * offset(j);
+    }
+    return weight;
+}
+
+// Solves gram coef' = moments' for every row of `moments` (targets x features) by Cholesky after scaling the diagonal to one.
+// Writes the scaled factor to `factor` (lower triangle in row-major order) and the scales to `scales`. Returns the estimated
+// reciprocal condition number of the scaled matrix, or 0 where it is not positive definite (then `coef` is not written). O(d^3).
+inline double solve_scaled(RowMajor<const double> gram, RowMajor<const double> moments, RowMajor<double> factor,
+                           std::span<double> scales, RowMajor<double> coef) {
+    const std::size_t d = gram.rows;
+    for (std::size_t j = 0; j < d; ++j) {
+        if (!(gram(j, j) > 0) || !std::isfinite(gram(j, j))) return 0;
+        scales[j] = 1 / std::sqrt(gram(j, j));
+    }
+    double norm = 0;
+    for (std::size_t i = 0; i < d; ++i) {
+        double column = 0;
+        for (std::size_t j = 0; j < d; ++j) {
+            factor(i, j) = gram(i, j) * scales[i] * scales[j];
+            column += std::abs(factor(i, j));
+        }
+        norm = std::max(norm, column);
+    }
+    if (!blas::potrf(factor)) return 0;
+    for (std::size_t i = 0; i < d; ++i) std::fill(factor.row(i) + i + 1, factor.row(i) + d, 0.0);
+    for (std::size_t t = 0; t < moments.rows; ++t)
+        for (std::size_t j = 0; j < d; ++j) coef(t, j) = moments(t, j) * scales[j];
+    blas::potrs(RowMajor<const double>{factor.data, d, d}, coef);
+    for (std::size_t t = 0; t < moments.rows; ++t)
+        for (std::size_t j = 0; j < d; ++j) coef(t, j) *= scales[j];
+    return blas::pocon(RowMajor<const double>{factor.data, d, d}, norm);
+}
+
+// For the residuals r = y - X coef' - intercept: writes X_c' W r to `gradient` (targets x features), where X_c is X minus `means`,
+// and r' W r to `squares`. In double precision. O(n d t).
+template <Real T>
+void residual_gradient(const Sample<T>& sample, std::span<const double> means, RowMajor<const double> coef,
+                       RowMajor<double> gradient, std::span<double> squares, Threads threads) {
+    const std::size_t d = sample.x.cols;
+    const std::size_t t = sample.y.cols;
+    const std::size_t p = Simd<double>::round_up(d + t + 1);
+    const Chunks chunks = detail::sample_chunks(sample.rows(), d + t, t * (d + 1));
+    std::vector<std::vector<double>> partial(chunks.count, std::vector<double>(t * (d + 1), 0.0));
+    const double work = static_cast<double>(sample.rows()) * static_cast<double>(d * t);
+    detail::for_each_block(sample, means, p, chunks, threads.for_work(work),
+                           [&](const double* block, std::size_t n, std::size_t, std::size_t chunk) {
+                               for (std::size_t i = 0; i < n; ++i) {
+                                   const double* row = block + i * p;
+                                   for (std::size_t target = 0; target < t; ++target) {
+                                       double residual = row[d + target];
+                                       for (std::size_t j = 0; j < d; ++j) residual -= row[j] * coef(target, j);
+                                       double* sums = partial[chunk].data() + target * (d + 1);
+                                       for (std::size_t j = 0; j < d; ++j) sums[j] += residual * row[j];
+                                       sums[d] += residual * residual;
+                                   }
+                               }
+                           });
+    for (std::size_t target = 0; target < t; ++target) {
+        std::fill_n(gradient.row(target), d, 0.0);
+        squares[target] = 0;
+        for (const auto& sums : partial) {
+            for (std::size_t j = 0; j < d; ++j) gradient(target, j) += sums[target * (d + 1) + j];
+            squares[target] += sums[target * (d + 1) + d];
+        }
+    }
+}
+
+}  // namespace mercer::linear_model

@@ -1,0 +1,125 @@
+"""Input validation: every array that enters the library passes here once. Knows no algorithm.
+
+float32 and float64 are kept, everything else becomes float64. Memory order is left as it is: kernels read any strides.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils import assert_all_finite
+from sklearn.utils.validation import validate_data
+
+FloatArray = npt.NDArray[Any]
+FLOATS = (np.float64, np.float32)
+
+# "check" reads X once; "allow-nan" lets NaN (missing) pass; "deferred" leaves the check to `require_finite`, which a fit calls
+# when its first pass over X comes out as NaN or infinity: the good case then costs nothing.
+Finite = Literal["check", "allow-nan", "deferred"]
+
+
+def _finite_option(finite: Finite) -> bool | str:
+    return {"check": True, "allow-nan": "allow-nan", "deferred": False}[finite]
+
+
+def _tidy(X: Any) -> Any:
+    """Canonical sparse structure, aligned dense memory: what the kernels assume."""
+    if sp.issparse(X):
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X
+    return X if X.flags.aligned else np.array(X)
+
+
+def check_X(estimator: Any, X: Any, *, sparse: str | tuple[str, ...] | None = None, finite: Finite = "check", reset: bool = True) -> Any:
+    """X as a float matrix, with the estimator's feature names and count recorded (`reset`) or compared."""
+    if not reset and _is_plain(estimator, X):
+        if finite == "check":
+            require_finite(estimator, X)
+        return X
+    X = validate_data(
+        estimator,
+        X,
+        accept_sparse=sparse or False,
+        accept_large_sparse=False,
+        dtype=FLOATS,
+        ensure_all_finite=_finite_option(finite),
+        reset=reset,
+    )
+    return _tidy(X)
+
+
+def check_X_y(
+    estimator: Any, X: Any, y: Any, *, sparse: str | tuple[str, ...] | None = None, finite: Finite = "check", multi_output: bool = False
+) -> tuple[Any, FloatArray]:
+    """X as in `check_X` and a numeric y of the same float type, one value (or one line) a row."""
+    X, y = validate_data(
+        estimator,
+        X,
+        y,
+        accept_sparse=sparse or False,
+        accept_large_sparse=False,
+        dtype=FLOATS,
+        ensure_all_finite=_finite_option(finite),
+        multi_output=multi_output,
+        y_numeric=True,
+    )
+    return _tidy(X), np.ascontiguousarray(y, dtype=X.dtype)
+
+
+def _is_plain(estimator: Any, X: Any) -> bool:
+    """Whether X is an array that needs no conversion: one row is then ready in a microsecond."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in FLOATS
+        and X.shape[0] > 0
+        and X.shape[1] == estimator.n_features_in_
+        and X.flags.aligned
+        and not hasattr(estimator, "feature_names_in_")
+    )
+
+
+def require_finite(estimator: Any, X: Any, *, allow_nan: bool = False) -> None:
+    """Raise scikit-learn's error for NaN or infinity in X."""
+    assert_all_finite(X, allow_nan=allow_nan, estimator_name=type(estimator).__name__, input_name="X")
+
+
+def require_no_overflow(estimator: Any, X: Any, what: str) -> None:
+    """Raise the right error for a sum over X that is NaN or infinite: bad values in X, or values too large for its type."""
+    require_finite(estimator, X)
+    values = X.data if sp.issparse(X) else X
+    largest = np.abs(values).max(initial=0)
+    raise ValueError(
+        f"{type(estimator).__name__}: X holds values as large as {largest:.3g}, and {what} overflow {X.dtype}. Scale X to moderate values first."
+    )
+
+
+def check_weights(sample_weight: Any, n_rows: int, dtype: npt.DTypeLike) -> FloatArray | None:
+    """Weights as a vector of non-negative numbers, not all zero; None where all rows weigh the same."""
+    if sample_weight is None:
+        return None
+    if np.isscalar(sample_weight):
+        sample_weight = np.full(n_rows, sample_weight)
+    weights = np.asarray(sample_weight)
+    if weights.dtype.kind not in "fiub":
+        try:
+            weights = weights.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"sample_weight of dtype {weights.dtype} is not numeric.") from error
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight has {weights.ndim} dimensions; it must have 1. Sample weights must be 1D array or scalar.")
+    if weights.shape[0] != n_rows:
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected ({n_rows},): one value for each row of X.")
+    weights = np.ascontiguousarray(weights, dtype=dtype)
+    if not np.isfinite(weights).all():
+        raise ValueError("Input sample_weight contains NaN or infinity; every weight must be a finite number >= 0.")
+    if (weights < 0).any():
+        raise ValueError(f"sample_weight holds {weights.min():g}; every weight must be >= 0. Negative values in data passed to sample_weight.")
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
+    return weights

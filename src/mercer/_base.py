@@ -1,0 +1,79 @@
+"""What all estimators share: parameters by rule, callbacks, and fits that either succeed or leave no trace."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, TypeVar
+
+from sklearn.base import BaseEstimator
+
+from mercer._params import Rule
+
+try:  # scikit-learn 1.9 and up
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # pragma: no cover - depends on the installed version
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in where scikit-learn has no callbacks."""
+
+    def with_callbacks(method: Any) -> Any:
+        return method
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class MercerEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Base of every estimator. Subclasses say what their parameters may be, once, in `_parameter_rules`."""
+
+    _parameter_rules: ClassVar[Mapping[str, Rule]] = {}
+
+
+def fit_method(method: Method) -> Method:
+    """Make a method a fit: callbacks are set up and torn down, and an error or Ctrl-C puts the estimator back as it was."""
+    managed = with_callbacks(method)
+
+    @functools.wraps(method)
+    def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return managed(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return fit  # type: ignore[return-value]
+
+
+class FitTask:
+    """A task of a fit as callbacks see it: the fit itself, a restart, an iteration. Free where no callback is set."""
+
+    def __init__(self, estimator: Any, context: Any, data: dict[str, Any]) -> None:
+        self._estimator, self._context, self._data = estimator, context, data
+        if context is not None:
+            context.call_on_fit_task_begin(estimator=estimator, **data)
+
+    @classmethod
+    def start(cls, estimator: Any, X: Any, y: Any = None, *, n_subtasks: int = 0) -> FitTask:
+        """The root task of a fit."""
+        has_callbacks = bool(getattr(estimator, "_skl_callbacks", None))
+        context = estimator._init_callback_context(max_subtasks=n_subtasks) if has_callbacks else None
+        return cls(estimator, context, {"X": X, "y": y} if has_callbacks else {})
+
+    def subtask(self, name: str, *, n_subtasks: int = 0) -> FitTask:
+        context = None if self._context is None else self._context.subcontext(task_name=name, max_subtasks=n_subtasks)
+        return FitTask(self._estimator, context, self._data)
+
+    @property
+    def is_watched(self) -> bool:
+        return self._context is not None
+
+    def end(self, fitted: Callable[[], dict[str, Any]] | None = None) -> bool:
+        """Close the task; True if a callback asks to stop. `fitted` gives the attributes the estimator would have now."""
+        if self._context is None:
+            return False
+        return bool(
+            self._context.call_on_fit_task_end(estimator=self._estimator, reconstruction_attributes=fitted, **self._data)
+        )

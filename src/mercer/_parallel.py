@@ -1,0 +1,154 @@
+"""Threads: how many there are, how many to use, and who else has some.
+
+The limit is the number of processors this process may use (affinity and cgroup quota), or `MERCER_NUM_THREADS`, or
+`OMP_NUM_THREADS`; `threadpoolctl` lowers or raises it at run time. `n_jobs` asks for fewer.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import threadpoolctl
+
+from mercer._native import kernels
+
+
+def _cgroup_quota(root: Path, membership: Path) -> float:
+    """The smallest CPU quota on the way from this process's control group to the root, in processors."""
+    quota = math.inf
+    try:
+        lines = membership.read_text().splitlines()
+    except OSError:
+        return quota
+    for line in lines:
+        _, controllers, group = line.split(":", 2)
+        if controllers == "":  # version 2: one tree
+            base, read = root, _quota_v2
+        elif "cpu" in controllers.split(","):
+            base, read = root / controllers, _quota_v1
+            if not base.is_dir():
+                base = root / "cpu"
+        else:
+            continue
+        folder = base / group.lstrip("/")
+        for place in (folder, *folder.parents):
+            quota = min(quota, read(place))
+            if place == base:
+                break
+    return quota
+
+
+def _quota_v2(folder: Path) -> float:
+    try:
+        limit, period = (folder / "cpu.max").read_text().split()
+        return math.inf if limit == "max" else int(limit) / int(period)
+    except (OSError, ValueError):
+        return math.inf
+
+
+def _quota_v1(folder: Path) -> float:
+    try:
+        limit = int((folder / "cpu.cfs_quota_us").read_text())
+        return math.inf if limit <= 0 else limit / int((folder / "cpu.cfs_period_us").read_text())
+    except (OSError, ValueError):
+        return math.inf
+
+
+def available_cpus(root: Path = Path("/sys/fs/cgroup"), membership: Path = Path("/proc/self/cgroup")) -> int:
+    """The number of processors that this process may use, a started fraction of one counting as one."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    quota = _cgroup_quota(root, membership)
+    return max(1, allowed if quota == math.inf else min(allowed, math.ceil(quota)))
+
+
+def _initial_limit() -> int:
+    for name in ("MERCER_NUM_THREADS", "OMP_NUM_THREADS"):
+        value = os.environ.get(name, "").split(",")[0].strip()
+        if not value:
+            continue
+        if value.isdigit() and int(value) >= 1:
+            return int(value)
+        if name == "MERCER_NUM_THREADS":
+            raise ValueError(f"The environment variable {name}={value!r} must be an integer >= 1.")
+    return available_cpus()
+
+
+def effective_threads(n_jobs: int | None) -> int:
+    """The number of threads for `n_jobs`: None and -1 mean the limit, -2 one fewer; more than the limit is cut to it."""
+    limit: int = kernels.get_num_threads()
+    if n_jobs is None:
+        return limit
+    return min(n_jobs, limit) if n_jobs > 0 else max(1, limit + 1 + n_jobs)
+
+
+class MercerController(threadpoolctl.LibController):  # type: ignore[misc]  # threadpoolctl has no types
+    """Lets `threadpoolctl.threadpool_limits` see and set Mercer's threads."""
+
+    user_api = "mercer"
+    internal_api = "mercer"
+    filename_prefixes = ("_kernels_",)
+    check_symbols = ("mercer_get_num_threads", "mercer_set_num_threads")
+
+    def get_num_threads(self) -> int:
+        return int(self.dynlib.mercer_get_num_threads())
+
+    def set_num_threads(self, num_threads: int) -> None:
+        self.dynlib.mercer_set_num_threads(num_threads)
+
+    def get_version(self) -> str:
+        from mercer import __version__
+
+        return __version__
+
+
+class _SerialBlas:
+    """Counts who needs BLAS to be serial: the first in sets it, the last out restores it, whatever the order between."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._limits: Any = None
+
+    def enter(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                self._limits = threadpoolctl.threadpool_limits(1, user_api="blas")
+
+    def leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limits.restore_original_limits()
+                self._limits = None
+
+
+_serial_blas = _SerialBlas()
+
+
+def _forget_after_fork() -> None:
+    global _serial_blas
+    _serial_blas = _SerialBlas()
+
+
+@contextmanager
+def serial_blas() -> Iterator[None]:
+    """Keep BLAS to one thread while Python threads or our own run side by side; safe to nest and to share between threads."""
+    guard = _serial_blas
+    guard.enter()
+    try:
+        yield
+    finally:
+        guard.leave()
+
+
+kernels.set_num_threads(_initial_limit())
+threadpoolctl.register(MercerController)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_after_fork)

@@ -1,0 +1,206 @@
+"""Parameter rules: what a parameter may be, said once per class and checked once per fit. Knows no arrays.
+
+A rule turns a value into the checked value or says what would do. Rules are combined with `|`.
+
+>>> rule = Integer(1) | OneOf("auto")
+>>> rule.describe()
+"an integer >= 1 or 'auto'"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral
+from numbers import Real as AnyReal
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class InvalidParameterError(ValueError, TypeError):
+    """A parameter has a value that it cannot have."""
+
+
+_REFUSED = object()
+
+
+class Rule:
+    """One kind of value."""
+
+    def accept(self, value: Any) -> Any:
+        """The checked value, or `_REFUSED`."""
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """What would do, in words that follow "it must be"."""
+        raise NotImplementedError
+
+    def __or__(self, other: Rule) -> Rule:
+        return Either(self, other)
+
+
+class Either(Rule):
+    def __init__(self, *rules: Rule) -> None:
+        self.rules = rules
+
+    def accept(self, value: Any) -> Any:
+        for rule in self.rules:
+            if (accepted := rule.accept(value)) is not _REFUSED:
+                return accepted
+        return _REFUSED
+
+    def describe(self) -> str:
+        return " or ".join(rule.describe() for rule in self.rules)
+
+
+class Integer(Rule):
+    def __init__(self, least: int | None = None) -> None:
+        self.least = least
+
+    def accept(self, value: Any) -> Any:
+        if not isinstance(value, Integral) or isinstance(value, (bool, np.bool_)):
+            return _REFUSED
+        return int(value) if self.least is None or value >= self.least else _REFUSED
+
+    def describe(self) -> str:
+        return "an integer" if self.least is None else f"an integer >= {self.least}"
+
+
+class Real(Rule):
+    """A finite number in an interval; open at `above`, closed at `least` and `most`."""
+
+    def __init__(self, *, least: float | None = None, above: float | None = None, most: float | None = None) -> None:
+        self.least, self.above, self.most = least, above, most
+
+    def accept(self, value: Any) -> Any:
+        if not isinstance(value, AnyReal) or isinstance(value, (bool, np.bool_)):
+            return _REFUSED
+        number = float(value)
+        fits = (
+            np.isfinite(number)
+            and (self.least is None or number >= self.least)
+            and (self.above is None or number > self.above)
+            and (self.most is None or number <= self.most)
+        )
+        return number if fits else _REFUSED
+
+    def describe(self) -> str:
+        bounds = [("> ", self.above), (">= ", self.least), ("<= ", self.most)]
+        limits = " and ".join(f"{sign}{bound:g}" for sign, bound in bounds if bound is not None)
+        return f"a finite number {limits}".rstrip()
+
+
+class Bool(Rule):
+    def accept(self, value: Any) -> Any:
+        return bool(value) if isinstance(value, (bool, np.bool_)) else _REFUSED
+
+    def describe(self) -> str:
+        return "True or False"
+
+
+class Verbosity(Either):
+    """A bool or a non-negative integer."""
+
+    def __init__(self) -> None:
+        super().__init__(Bool(), Integer(0))
+
+
+class Null(Rule):
+    def accept(self, value: Any) -> Any:
+        return None if value is None else _REFUSED
+
+    def describe(self) -> str:
+        return "None"
+
+
+class OneOf(Rule):
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def accept(self, value: Any) -> Any:
+        return value if isinstance(value, str) and value in self.names else _REFUSED
+
+    def describe(self) -> str:
+        return " or ".join(map(repr, self.names))
+
+
+class Function(Rule):
+    def accept(self, value: Any) -> Any:
+        return value if callable(value) else _REFUSED
+
+    def describe(self) -> str:
+        return "a callable"
+
+
+class ArrayLike(Rule):
+    """Any sequence or array; its contents are checked with the data."""
+
+    def accept(self, value: Any) -> Any:
+        is_array = hasattr(value, "__array__") or hasattr(value, "__len__")
+        return value if is_array and not isinstance(value, (str, bytes, Mapping)) else _REFUSED
+
+    def describe(self) -> str:
+        return "an array"
+
+
+class Interval(Rule):
+    """A pair of finite numbers, the first below the second, both within [least, most]."""
+
+    def __init__(self, *, least: float = -np.inf, most: float = np.inf) -> None:
+        self.least, self.most = least, most
+
+    def accept(self, value: Any) -> Any:
+        if not isinstance(value, (tuple, list)) or len(value) != 2 or not all(isinstance(end, AnyReal) for end in value):
+            return _REFUSED
+        low, high = (float(end) for end in value)
+        fits = np.isfinite(low) and np.isfinite(high) and self.least <= low < high <= self.most
+        return (low, high) if fits else _REFUSED
+
+    def describe(self) -> str:
+        bounds = "" if np.isinf(self.least) and np.isinf(self.most) else f" within [{self.least:g}, {self.most:g}]"
+        return f"a pair (low, high) of numbers with low < high{bounds}"
+
+
+class RandomState(Rule):
+    def accept(self, value: Any) -> Any:
+        is_seed = isinstance(value, Integral) and not isinstance(value, bool) and 0 <= value < 2**32
+        return value if value is None or is_seed or isinstance(value, np.random.RandomState) else _REFUSED
+
+    def describe(self) -> str:
+        return "None, an integer from 0 to 2**32 - 1 or a numpy.random.RandomState"
+
+
+class NumberOfJobs(Rule):
+    def accept(self, value: Any) -> Any:
+        if value is None:
+            return None
+        is_count = isinstance(value, Integral) and not isinstance(value, bool) and value != 0
+        return int(value) if is_count else _REFUSED
+
+    def describe(self) -> str:
+        return "None or an integer other than 0"
+
+
+class HasParams(Protocol):
+    _parameter_rules: Mapping[str, Rule]
+
+    def get_params(self, deep: bool = ...) -> dict[str, Any]: ...
+
+
+def check_value(owner: str, name: str, value: Any, rule: Rule) -> Any:
+    """The checked value, or an error that names the parameter, the value and what would do."""
+    accepted = rule.accept(value)
+    if accepted is _REFUSED:
+        raise InvalidParameterError(f"{owner}: {name}={value!r} is not valid; it must be {rule.describe()}.")
+    return accepted
+
+
+def check_params(estimator: HasParams) -> SimpleNamespace:
+    """All parameters of an estimator, checked, as a value: what follows reads this and never checks again."""
+    owner = type(estimator).__name__
+    values = estimator.get_params(deep=False)
+    return SimpleNamespace(
+        **{name: check_value(owner, name, values[name], rule) for name, rule in estimator._parameter_rules.items()}
+    )
+

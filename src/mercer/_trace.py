@@ -1,0 +1,150 @@
+"""What a fit reached and how: certificate, history, status, the one outer loop for solvers, and the one place that warns."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Protocol, TypeVar
+
+from sklearn.exceptions import ConvergenceWarning
+
+from mercer._native import kernels
+
+Record = dict[str, float]
+Estimator = TypeVar("Estimator")
+
+logger = logging.getLogger("mercer")
+
+
+class Status(Enum):
+    """How a fit ended."""
+
+    CONVERGED = "converged"
+    MAX_ITER = "stopped at max_iter"
+    STOPPED = "stopped by a callback"
+
+    @property
+    def is_success(self) -> bool:
+        return self is Status.CONVERGED
+
+
+@dataclass(frozen=True, repr=False)
+class Certificate:
+    """What a fit reached, and why it may be trusted.
+
+    Attributes
+    ----------
+    method : str
+        The algorithm that ran.
+    status : Status
+        How it ended.
+    primal : float
+        The value of the objective at the solution.
+    condition : str
+        The optimality condition that was measured, in words.
+    residual : float
+        What is left of it; zero at an exact solution.
+    tol : float
+        What the residual had to reach.
+    dual, gap : float or None
+        The dual value and the duality gap, for convex problems whose dual is at hand.
+    """
+
+    method: str
+    status: Status
+    primal: float
+    condition: str
+    residual: float
+    tol: float
+    dual: float | None = None
+    gap: float | None = None
+
+    @property
+    def converged(self) -> bool:
+        return self.status.is_success
+
+    def __repr__(self) -> str:
+        sign = "<=" if self.residual <= self.tol else ">"
+        lines = [
+            f"Certificate: {self.status.value} ({self.method})",
+            f"  objective {self.primal:.10g}",
+            f"  {self.condition} {self.residual:.3g} {sign} {self.tol:.3g}",
+        ]
+        if self.gap is not None:
+            lines.append(f"  duality gap {self.gap:.3g} (dual {self.dual:.10g})")
+        return "\n".join(lines)
+
+
+@dataclass
+class Outcome:
+    """A finished fit, as a solver hands it back: nothing is printed and nothing warned about on the way."""
+
+    certificate: Certificate
+    history: list[Record] = field(default_factory=list)
+    n_iter: int | None = None
+    warning: str | None = None  # the one thing to tell the user, with the figure reached and the remedy
+
+
+class Solver(Protocol):
+    """An iterative method: what one step does and when it is done."""
+
+    def step(self) -> Record:
+        """Do one iteration and tell about it."""
+        ...
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the stopping rule holds after the last step."""
+        ...
+
+
+def iterate(solver: Solver, *, max_iter: int, watch: Callable[[Record], bool]) -> tuple[Status, list[Record]]:
+    """Run a solver. `watch` sees every record and returns True to stop early (callbacks, logging)."""
+    history: list[Record] = []
+    for _ in range(max_iter):
+        record = solver.step()
+        history.append(record)
+        if solver.is_done:
+            watch(record)
+            return Status.CONVERGED, history
+        if watch(record):
+            return Status.STOPPED, history
+    return Status.MAX_ITER, history
+
+
+def store_outcome(estimator: Estimator, outcome: Outcome) -> Estimator:
+    """Leave `certificate_`, `history_` and `n_iter_` on the estimator, and give the fit's one warning if it has one."""
+    target: Any = estimator
+    target.certificate_ = outcome.certificate
+    if outcome.n_iter is not None:
+        target.n_iter_ = outcome.n_iter
+        target.history_ = outcome.history
+    if outcome.warning is not None:
+        warnings.warn(f"{type(estimator).__name__}: {outcome.warning}", ConvergenceWarning, stacklevel=4)
+    return estimator
+
+
+def log(verbose: int, message: str, *values: Any) -> None:
+    """Log at level INFO if the user asked for it. Where logging was never set up, `verbose` sets up standard error."""
+    if not verbose:
+        return
+    if not logger.hasHandlers():
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+    logger.info(message, *values)
+
+
+@contextmanager
+def native_progress(callback: Callable[[int, int], None] | None) -> Iterator[None]:
+    """Have long kernels called in this block (and thread) report (done, total) a few times a second."""
+    before = kernels.exchange_progress(callback)
+    try:
+        yield
+    finally:
+        kernels.exchange_progress(before)

@@ -1,0 +1,5 @@
+"""Clustering."""
+
+from mercer.cluster._kmeans import KMeans
+
+__all__ = ["KMeans"]

@@ -1,0 +1,177 @@
+"""The k-means problem in the form the kernels take, seeding, and Lloyd's iterations as a solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+from mercer._arrays import FloatArray, require_no_overflow
+from mercer._native import kernels
+from mercer._trace import Record
+
+Labels = npt.NDArray[np.int32]
+
+
+def make_rows(X: Any, shift: FloatArray | None = None) -> Any:
+    """The kernels' view of X: dense rows minus `shift`, or sparse rows as they are."""
+    if sp.issparse(X):
+        kind = kernels.CsrRows64 if X.dtype == np.float64 else kernels.CsrRows32
+        return kind(X.data, X.indices, X.indptr, X.shape[1])
+    kind = kernels.DenseRows64 if X.dtype == np.float64 else kernels.DenseRows32
+    return kind(X, shift)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows to cluster. Dense rows are seen shifted by `shift`, near their mean, and so are all centres in here."""
+
+    X: Any
+    rows: Any
+    weights: FloatArray | None
+    shift: FloatArray
+    total: float  # weighted sum of the squared norms of the shifted rows
+    mean_variance: float
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, weights: FloatArray | None, n_threads: int) -> Problem:
+        n, d = X.shape
+        if sp.issparse(X):
+            mean, variance = (part.astype(np.float64) for part in mean_variance_axis(X, axis=0, weights=weights))
+            total_weight = float(n if weights is None else weights.sum(dtype=np.float64))
+            shift = np.zeros(d, dtype=X.dtype)
+            total = float(total_weight * (variance + mean**2).sum())
+        else:
+            weight, mean, deviation = np.empty(d), np.empty(d), np.empty(d)
+            kernels.column_moments(X, weights, weight, mean, deviation, n_threads)
+            shift = mean.astype(X.dtype)
+            with np.errstate(over="ignore", invalid="ignore"):
+                variance = deviation / weight
+                total = float((deviation + weight * (mean - shift) ** 2).sum())
+        # NaN fails the comparison too. The margin leaves room for a square of a sum in the type of X.
+        if not total < np.finfo(X.dtype).max / 64:
+            _refuse_if_overflowing(estimator, X, shift)
+        return cls(X, make_rows(X, shift), weights, shift, total, float(variance.mean()))
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    def to_shifted(self, centres: FloatArray) -> FloatArray:
+        return np.ascontiguousarray(centres - self.shift, dtype=self.X.dtype)
+
+    def from_shifted(self, centres: FloatArray) -> FloatArray:
+        return centres + self.shift
+
+    def pick(self, indices: npt.NDArray[np.int64]) -> FloatArray:
+        """Some rows, dense and unshifted."""
+        picked = self.X[indices]
+        return picked.toarray() if sp.issparse(picked) else np.array(picked, order="C")
+
+
+def _refuse_if_overflowing(estimator: Any, X: Any, shift: FloatArray) -> None:
+    values = X.data if sp.issparse(X) else X
+    largest = float(np.abs(values).max(initial=0)) + float(np.abs(shift).max())
+    if not largest**2 * X.shape[1] < np.finfo(X.dtype).max / 64:
+        require_no_overflow(estimator, X, "squared distances between its rows")
+
+
+def n_trials_for(n_clusters: int) -> int:
+    """How many candidates greedy k-means++ tries for each centre, as the peer does."""
+    return 2 + int(np.log(n_clusters))
+
+
+def seed_plusplus(
+    problem: Problem, n_clusters: int, random: np.random.RandomState, n_threads: int, n_trials: int | None = None
+) -> npt.NDArray[np.int64]:
+    """Row numbers of the centres that greedy k-means++ chooses, from the same draws as the peer's."""
+    n = problem.X.shape[0]
+    if problem.weights is None:
+        first = min(int(random.random_sample() * n), n - 1)
+    else:
+        share = problem.weights.astype(np.float64)
+        first = int(random.choice(n, p=share / share.sum()))
+    uniforms = random.uniform(size=(n_clusters - 1, n_trials or n_trials_for(n_clusters)))
+    chosen = np.empty(n_clusters, dtype=np.int64)
+    kernels.kmeans_plusplus(problem.rows, problem.weights, first, uniforms, chosen, n_threads)
+    return chosen
+
+
+class Lloyd:
+    """Lloyd's iterations from given (shifted) centres.
+
+    A step assigns every row to its nearest centre and moves the centres to the means. It is done when no label changes or
+    when the squared shift of the centres is at most `tol`. Bounds on the distances are kept once they begin to save work.
+    """
+
+    def __init__(self, problem: Problem, centres: FloatArray, *, tol: float, always_bounded: bool, n_threads: int) -> None:
+        n, (k, d) = problem.X.shape[0], centres.shape
+        self._problem, self._tol, self._n_threads = problem, tol, n_threads
+        self.centres, self._next_centres = centres, np.empty_like(centres)
+        self.labels: Labels = np.full(n, -1, dtype=np.int32)
+        self._sums, self._weights, self._members = np.zeros((k, d)), np.zeros(k), np.zeros(k, dtype=np.int64)
+        self._moves: FloatArray = np.zeros(k)
+        self._bounds: tuple[FloatArray, FloatArray] | None = None
+        self._bounds_hold = False
+        self._always_bounded = always_bounded
+        self.shift = np.inf
+        self.n_changed = n
+
+    def _assign(self) -> tuple[float, int, int]:
+        n = len(self.labels)
+        if self._bounds is None and (self._always_bounded or self._is_worth_bounding()):
+            self._bounds = np.empty(n, dtype=np.float32), np.empty(n, dtype=np.float32)
+        upper, lower = self._bounds if self._bounds is not None else (None, None)
+        report: tuple[float, int, int] = kernels.lloyd_step(
+            self._problem.rows,
+            self._problem.weights,
+            self.centres,
+            self._problem.total,
+            upper,
+            lower,
+            self._moves if self._bounds_hold else None,
+            self.labels,
+            self._sums,
+            self._weights,
+            self._members,
+            self._n_threads,
+        )
+        self._bounds_hold = self._bounds is not None
+        return report
+
+    def _is_worth_bounding(self) -> bool:
+        # While many rows still change cluster, the centres move too far for bounds to hold.
+        return self.n_changed * 8 < len(self.labels)
+
+    def step(self) -> Record:
+        inertia, self.n_changed, n_scanned = self._assign()
+        kernels.update_centres(
+            self._problem.rows,
+            self._problem.weights,
+            self.centres,
+            self.labels,
+            self._sums,
+            self._weights,
+            self._members,
+            self._next_centres,
+            self._moves,
+            self._n_threads,
+        )
+        self.centres, self._next_centres = self._next_centres, self.centres
+        self.shift = float(self._moves @ self._moves)
+        return {"inertia": inertia, "shift": self.shift, "n_changed": self.n_changed, "n_scanned": n_scanned}
+
+    @property
+    def is_done(self) -> bool:
+        return self.n_changed == 0 or self.shift <= self._tol
+
+    def finish(self) -> tuple[FloatArray, Labels, float]:
+        """Centres, the labels that belong to them, and the inertia from the differences."""
+        if self.n_changed > 0:
+            self._assign()
+        inertia = kernels.inertia(self._problem.rows, self._problem.weights, self.centres, self.labels, self._n_threads)
+        return self._problem.from_shifted(self.centres), self.labels, inertia
