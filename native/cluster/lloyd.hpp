@@ -5,12 +5,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cluster/nearest.hpp"
@@ -57,17 +59,16 @@ inline float round_down(double value) { return static_cast<float>(value) * (1 - 
 // The changes that one chunk makes to the sums; the memory is taken when the first change comes.
 class SumChanges {
    public:
-    SumChanges() = default;
-
-    template <class Block>
-    void move(const Block& block, std::size_t i, double weight, std::int32_t from, std::int32_t to, const ClusterSums& shape) {
+    template <class Rows>
+    void move(const Rows& rows, std::size_t row, double weight, std::int32_t from, std::int32_t to, std::size_t n_centres) {
+        const std::size_t d = rows.cols();
         if (sums_.empty()) {
-            sums_.resize(shape.sums.size());
-            weights_.resize(shape.weights.size());
-            members_.resize(shape.members.size());
+            sums_.resize(n_centres * d);
+            weights_.resize(n_centres);
+            members_.resize(n_centres);
         }
-        add(block, i, weight, to, shape.sums.cols, 1);
-        if (from >= 0) add(block, i, -weight, from, shape.sums.cols, -1);
+        add(rows, row, weight, static_cast<std::size_t>(to), 1);
+        if (from >= 0) add(rows, row, -weight, static_cast<std::size_t>(from), -1);
     }
 
     void apply(ClusterSums& total) const {
@@ -77,12 +78,11 @@ class SumChanges {
     }
 
    private:
-    template <class Block>
-    void add(const Block& block, std::size_t i, double weight, std::int32_t cluster, std::size_t d, int sign) {
-        const auto c = static_cast<std::size_t>(cluster);
-        block.add_to(i, weight, sums_.data() + c * d);
-        weights_[c] += weight;
-        members_[c] += weight != 0 ? sign : 0;
+    template <class Rows>
+    void add(const Rows& rows, std::size_t row, double weight, std::size_t cluster, int sign) {
+        rows.add_to(row, weight, sums_.data() + cluster * rows.cols());
+        weights_[cluster] += weight;
+        members_[cluster] += weight != 0 ? sign : 0;
     }
 
     std::vector<double> sums_;
@@ -149,49 +149,32 @@ class BoundsUpdate {
     std::vector<float> others_;  // by centre: how far the farthest of the others went
 };
 
-// One chunk of a step. Rows are gathered into blocks: first those whose bounds fail, then those that fail again with the true
-// distance to their centre; these are compared with all centres.
+// One chunk of a step. A row whose bounds fail is measured against its own centre; if they fail again, against all centres. The
+// latter are gathered, to be searched many at a time.
 template <class Rows, bool kBounded>
 class ChunkStep {
    public:
     using T = typename Rows::Value;
 
-    ChunkStep(const Rows& rows, const Panels<T>& panels, RowMajor<const T> centres, std::span<const T> weights,
-              const Bounds& bounds, const BoundsUpdate& update, std::span<std::int32_t> labels, const ClusterSums& shape)
-        : panels_(panels),
+    ChunkStep(const Rows& rows, const typename Rows::Centres& centres, double largest_norm, std::span<const T> weights,
+              const Bounds& bounds, const BoundsUpdate& update, std::span<std::int32_t> labels)
+        : rows_(rows),
           centres_(centres),
+          largest_norm_(largest_norm),
           weights_(weights),
           bounds_(bounds),
           update_(update),
           labels_(labels),
-          shape_(shape),
-          capacity_(rows.block_rows()),
-          block_(rows),
-          nearest_(capacity_),
-          suspects_(capacity_),
-          scans_(capacity_) {
-        if constexpr (kBounded) {
-            for (std::size_t c = 0; c < centres.rows; ++c) {
-                double norm = 0;
-                for (std::size_t j = 0; j < centres.cols; ++j) norm += static_cast<double>(centres(c, j)) * centres(c, j);
-                largest_centre_ = std::max(largest_centre_, norm);
-            }
-        }
-    }
+          search_(rows) {}
 
     void run(std::size_t begin, std::size_t end) {
         for (std::size_t row = begin; row < end; ++row) {
             if constexpr (kBounded) {
-                if (!bounds_.are_fresh) {
-                    if (update_.keeps(row, static_cast<std::size_t>(labels_[row]))) continue;
-                    suspects_[n_suspects_++] = row;
-                    if (n_suspects_ == capacity_) tighten();
-                    continue;
-                }
+                if (!bounds_.are_fresh && keeps(row)) continue;
             }
-            push(row);
+            waiting_[n_waiting_++] = row;
+            if (n_waiting_ == waiting_.size()) scan();
         }
-        if constexpr (kBounded) tighten();
         scan();
     }
 
@@ -200,77 +183,60 @@ class ChunkStep {
     std::size_t n_scanned = 0;
 
    private:
-    void push(std::size_t row) {
-        scans_[n_scans_++] = row;
-        if (n_scans_ == capacity_) scan();
-    }
-
-    void tighten() {
-        block_.load({suspects_.data(), n_suspects_});
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < n_suspects_; ++i) {
-            const auto label = static_cast<std::size_t>(labels_[suspects_[i]]);
-            const double distance = std::sqrt(block_.squared_distance(i, centres_.row(label)));
-            if (!update_.keeps_at_distance(suspects_[i], label, distance)) suspects_[kept++] = suspects_[i];
-        }
-        n_suspects_ = 0;
-        for (std::size_t i = 0; i < kept; ++i) push(suspects_[i]);
+    bool keeps(std::size_t row) const {
+        const auto label = static_cast<std::size_t>(labels_[row]);
+        if (update_.keeps(row, label)) return true;
+        return update_.keeps_at_distance(row, label, std::sqrt(rows_.squared_distance(row, centres_.values.row(label))));
     }
 
     void scan() {
-        block_.load({scans_.data(), n_scans_});
-        nearest_.start(n_scans_);
-        block_.score(panels_, nearest_);
-        for (std::size_t i = 0; i < n_scans_; ++i) {
-            const std::size_t row = scans_[i];
-            const auto result = nearest_.result(i);
-            if constexpr (kBounded) set_bounds(i, row, result.best, result.second);
-            const std::int32_t before = labels_[row];
-            if (result.centre == before) continue;
-            labels_[row] = result.centre;
+        search_.template nearest<kBounded>({waiting_.data(), n_waiting_}, centres_, found_.data());
+        for (std::size_t i = 0; i < n_waiting_; ++i) {
+            const std::size_t row = waiting_[i];
+            if constexpr (kBounded) set_bounds(row, found_[i]);
+            const std::int32_t before = std::exchange(labels_[row], found_[i].centre);
+            if (found_[i].centre == before) continue;
             ++n_changed;
-            changes.move(block_, i, weights_.empty() ? 1.0 : static_cast<double>(weights_[row]), before, result.centre, shape_);
+            changes.move(rows_, row, weights_.empty() ? 1.0 : static_cast<double>(weights_[row]), before, found_[i].centre,
+                         centres_.values.rows);
         }
-        n_scanned += n_scans_;
-        n_scans_ = 0;
+        n_scanned += n_waiting_;
+        n_waiting_ = 0;
     }
 
     // The scores carry rounding errors; the bounds allow for them, so that they hold for the true distances.
-    void set_bounds(std::size_t i, std::size_t row, T best, T second) {
-        const double norm = block_.squared_norm(i);
-        const double error = 8 * static_cast<double>(std::numeric_limits<T>::epsilon()) * (norm + largest_centre_);
-        bounds_.upper[row] = round_up(std::sqrt(std::max(norm + 2 * static_cast<double>(best) + error, 0.0)));
-        bounds_.lower[row] = round_down(std::sqrt(std::max(norm + 2 * static_cast<double>(second) - error, 0.0)));
+    void set_bounds(std::size_t row, const Found<T>& found) {
+        const double norm = rows_.squared_norm(row);
+        const double error = 8 * static_cast<double>(std::numeric_limits<T>::epsilon()) * (norm + largest_norm_);
+        bounds_.upper[row] = round_up(std::sqrt(std::max(norm + 2 * static_cast<double>(found.best) + error, 0.0)));
+        bounds_.lower[row] = round_down(std::sqrt(std::max(norm + 2 * static_cast<double>(found.second) - error, 0.0)));
     }
 
-    const Panels<T>& panels_;
-    RowMajor<const T> centres_;
+    const Rows& rows_;
+    const typename Rows::Centres& centres_;
+    double largest_norm_;
     std::span<const T> weights_;
     const Bounds& bounds_;
     const BoundsUpdate& update_;
     std::span<std::int32_t> labels_;
-    const ClusterSums& shape_;
-    std::size_t capacity_;
-    typename Rows::Block block_;
-    Nearest<T, kBounded> nearest_;
-    std::vector<std::size_t> suspects_;
-    std::vector<std::size_t> scans_;
-    std::size_t n_suspects_ = 0;
-    std::size_t n_scans_ = 0;
-    double largest_centre_ = 0;
+    typename Rows::Search search_;
+    std::array<std::size_t, Rows::capacity()> waiting_;
+    std::array<Found<T>, Rows::capacity()> found_;
+    std::size_t n_waiting_ = 0;
 };
 
 template <bool kBounded, class Rows, class T>
 StepReport run_step(const Rows& rows, std::span<const T> weights, RowMajor<const T> centres, const Bounds& bounds,
                     std::span<std::int32_t> labels, ClusterSums& sums, Threads threads) {
-    const Panels<T> panels = Rows::pack(centres);
+    const typename Rows::Centres prepared(centres);
+    const double largest_norm = 2 * static_cast<double>(*std::max_element(prepared.norms.begin(), prepared.norms.end()));
     const BoundsUpdate update(bounds, centres, rows.rows());
     const Chunks chunks = row_chunks(rows.rows(), rows.cols(), centres.rows);
     std::vector<SumChanges> changes(chunks.count);
     std::vector<StepReport> reports(chunks.count);
     const double work = static_cast<double>(rows.rows()) * (static_cast<double>(rows.cols() * centres.rows) / 4 + 16);
     parallel_for(chunks.count, threads.for_work(work), [&](std::size_t chunk) {
-        ChunkStep<Rows, kBounded> step(rows, panels, centres, weights, bounds, update, labels, sums);
+        ChunkStep<Rows, kBounded> step(rows, prepared, largest_norm, weights, bounds, update, labels);
         step.run(chunks.begin(chunk), chunks.end(chunk));
         changes[chunk] = std::move(step.changes);
         reports[chunk] = {0, step.n_changed, step.n_scanned};
@@ -309,26 +275,25 @@ StepReport lloyd_step(const Rows& rows, std::span<const T> weights, RowMajor<con
     return report;
 }
 
-// Calls body(block, n, first) for the rows of a chunk, n at a time.
-template <class Rows, class Body>
-void for_each_block(const Rows& rows, const Chunks& chunks, std::size_t chunk, Body&& body) {
-    typename Rows::Block block(rows);
-    std::vector<std::size_t> indices(rows.block_rows());
-    for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += indices.size()) {
-        const std::size_t n = std::min(indices.size(), chunks.end(chunk) - first);
-        std::iota(indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(n), first);
-        block.load({indices.data(), n});
-        body(block, n, first);
-    }
+// Calls body(row, chunk) for every row.
+template <class Body>
+void for_each_row(const Chunks& chunks, Threads threads, Body&& body) {
+    parallel_for(chunks.count, threads, [&](std::size_t chunk) {
+        for (std::size_t row = chunks.begin(chunk); row < chunks.end(chunk); ++row) body(row, chunk);
+    });
 }
 
-// Calls body(block, i, row, chunk) for every row.
+// Calls body(search, ids) for runs of rows, as many at a time as are searched together.
 template <class Rows, class Body>
-void for_each_row(const Rows& rows, const Chunks& chunks, Threads threads, Body&& body) {
+void for_each_run(const Rows& rows, const Chunks& chunks, Threads threads, Body&& body) {
     parallel_for(chunks.count, threads, [&](std::size_t chunk) {
-        for_each_block(rows, chunks, chunk, [&](const auto& block, std::size_t n, std::size_t first) {
-            for (std::size_t i = 0; i < n; ++i) body(block, i, first + i, chunk);
-        });
+        typename Rows::Search search(rows);
+        std::array<std::size_t, Rows::capacity()> ids;
+        for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += ids.size()) {
+            const std::size_t n = std::min(ids.size(), chunks.end(chunk) - first);
+            std::iota(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(n), first);
+            body(search, std::span<const std::size_t>(ids.data(), n));
+        }
     });
 }
 
@@ -339,12 +304,46 @@ double inertia(const Rows& rows, std::span<const T> weights, RowMajor<const T> c
     const Chunks chunks = row_chunks(rows.rows(), rows.cols(), 1);
     std::vector<double> partial(chunks.count, 0.0);
     const double work = static_cast<double>(rows.rows()) * static_cast<double>(rows.cols());
-    for_each_row(rows, chunks, threads.for_work(work), [&](const auto& block, std::size_t i, std::size_t row, std::size_t chunk) {
+    for_each_row(chunks, threads.for_work(work), [&](std::size_t row, std::size_t chunk) {
         const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[row]);
-        partial[chunk] += weight * block.squared_distance(i, centres.row(static_cast<std::size_t>(labels[row])));
+        partial[chunk] += weight * rows.squared_distance(row, centres.row(static_cast<std::size_t>(labels[row])));
     });
     return std::accumulate(partial.begin(), partial.end(), 0.0);
 }
+
+namespace detail {
+
+// Gives each empty cluster the row farthest from its centre, taking it from the sums of the cluster it is in.
+template <class Rows, class T>
+void relocate(const Rows& rows, std::span<const T> weights, RowMajor<const T> centres, std::span<const std::int32_t> labels,
+              const std::vector<std::size_t>& empty, std::vector<double>& sums, std::vector<double>& cluster_weights,
+              Threads threads) {
+    const std::size_t d = centres.cols;
+    std::vector<double> distance(rows.rows());
+    for_each_row(row_chunks(rows.rows(), d, 1), threads, [&](std::size_t row, std::size_t) {
+        const bool counts = weights.empty() || weights[row] > 0;
+        distance[row] = counts ? rows.squared_distance(row, centres.row(static_cast<std::size_t>(labels[row]))) : 0.0;
+    });
+    std::vector<std::size_t> order(rows.rows());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto n_taken = static_cast<std::ptrdiff_t>(std::min(empty.size(), order.size()));
+    std::partial_sort(order.begin(), order.begin() + n_taken, order.end(), [&](std::size_t a, std::size_t b) {
+        return distance[a] > distance[b] || (distance[a] == distance[b] && a < b);
+    });
+    for (std::size_t e = 0; e < static_cast<std::size_t>(n_taken); ++e) {
+        const std::size_t row = order[e];
+        if (!(distance[row] > 0)) return;
+        const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[row]);
+        const auto giver = static_cast<std::size_t>(labels[row]);
+        rows.add_to(row, -weight, sums.data() + giver * d);
+        cluster_weights[giver] -= weight;
+        std::fill_n(sums.data() + empty[e] * d, d, 0.0);
+        rows.add_to(row, weight, sums.data() + empty[e] * d);
+        cluster_weights[empty[e]] = weight;
+    }
+}
+
+}  // namespace detail
 
 // Writes the mean of each cluster to `means` and how far it is from the centre given to `moves`. A cluster with no weight takes
 // over the row farthest from its centre (the next farthest for the next such cluster), which its cluster gives up; where no row
@@ -362,33 +361,7 @@ std::size_t update_centres(const Rows& rows, std::span<const T> weights, RowMajo
         weight[c] = 0;
         empty.push_back(c);
     }
-    if (!empty.empty()) {
-        std::vector<double> distance(rows.rows());
-        for_each_row(
-            rows, row_chunks(rows.rows(), d, 1), threads, [&](const auto& block, std::size_t i, std::size_t row, std::size_t) {
-                const bool counts = weights.empty() || weights[row] > 0;
-                distance[row] = counts ? block.squared_distance(i, centres.row(static_cast<std::size_t>(labels[row]))) : 0.0;
-            });
-        std::vector<std::size_t> order(rows.rows());
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        const auto n_taken = static_cast<std::ptrdiff_t>(std::min(empty.size(), order.size()));
-        std::partial_sort(order.begin(), order.begin() + n_taken, order.end(), [&](std::size_t a, std::size_t b) {
-            return distance[a] > distance[b] || (distance[a] == distance[b] && a < b);
-        });
-        typename Rows::Block block(rows);
-        for (std::size_t e = 0; e < static_cast<std::size_t>(n_taken); ++e) {
-            const std::size_t row = order[e];
-            if (!(distance[row] > 0)) break;
-            const double w = weights.empty() ? 1.0 : static_cast<double>(weights[row]);
-            const auto giver = static_cast<std::size_t>(labels[row]);
-            block.load({&order[e], 1});
-            block.add_to(0, -w, total.data() + giver * d);
-            weight[giver] -= w;
-            std::fill_n(total.data() + empty[e] * d, d, 0.0);
-            block.add_to(0, w, total.data() + empty[e] * d);
-            weight[empty[e]] = w;
-        }
-    }
+    if (!empty.empty()) detail::relocate(rows, weights, centres, labels, empty, total, weight, threads);
     for (std::size_t c = 0; c < centres.rows; ++c) {
         double move = 0;
         for (std::size_t j = 0; j < d; ++j) {
@@ -404,33 +377,26 @@ std::size_t update_centres(const Rows& rows, std::span<const T> weights, RowMajo
 // Writes the nearest centre of each row to `labels`. O(n k d).
 template <class Rows, class T>
 void nearest_centres(const Rows& rows, RowMajor<const T> centres, std::span<std::int32_t> labels, Threads threads) {
-    const Panels<T> panels = Rows::pack(centres);
+    const typename Rows::Centres prepared(centres);
     const Chunks chunks = row_chunks(rows.rows(), rows.cols(), centres.rows);
     const double work = static_cast<double>(rows.rows()) * static_cast<double>(rows.cols() * centres.rows);
-    parallel_for(chunks.count, threads.for_work(work), [&](std::size_t chunk) {
-        Nearest<T, false> nearest(rows.block_rows());
-        for_each_block(rows, chunks, chunk, [&](auto& block, std::size_t n, std::size_t first) {
-            nearest.start(n);
-            block.score(panels, nearest);
-            for (std::size_t i = 0; i < n; ++i) labels[first + i] = nearest.result(i).centre;
-        });
+    for_each_run(rows, chunks, threads.for_work(work / 4), [&](auto& search, std::span<const std::size_t> ids) {
+        Found<T> found[Rows::capacity()];
+        search.template nearest<false>(ids, prepared, found);
+        for (std::size_t i = 0; i < ids.size(); ++i) labels[ids[i]] = found[i].centre;
     });
 }
 
 // Writes the distance of each row to each centre to `distances`. O(n k d).
 template <class Rows, class T>
 void centre_distances(const Rows& rows, RowMajor<const T> centres, RowMajor<T> distances, Threads threads) {
-    const Panels<T> panels = Rows::pack(centres);
-    const std::size_t ld = panels.n_vectors() * Simd<T>::kLanes;
+    const typename Rows::Centres prepared(centres);
     const Chunks chunks = row_chunks(rows.rows(), rows.cols(), centres.rows);
     const double work = static_cast<double>(rows.rows()) * static_cast<double>(rows.cols() * centres.rows);
-    parallel_for(chunks.count, threads.for_work(work), [&](std::size_t chunk) {
-        Aligned<T> squared(rows.block_rows() * ld);
-        for_each_block(rows, chunks, chunk, [&](auto& block, std::size_t n, std::size_t first) {
-            block.squared_distances(panels, squared.data(), ld);
-            for (std::size_t i = 0; i < n; ++i)
-                for (std::size_t c = 0; c < centres.rows; ++c) distances(first + i, c) = std::sqrt(squared[i * ld + c]);
-        });
+    for_each_run(rows, chunks, threads.for_work(work / 4), [&](auto& search, std::span<const std::size_t> ids) {
+        T* out = distances.row(ids.front());
+        search.squared_distances(ids, prepared, out);
+        for (std::size_t i = 0; i < ids.size() * centres.rows; ++i) out[i] = std::sqrt(out[i]);
     });
 }
 

@@ -1,17 +1,20 @@
-// Distances from rows to centres: a register-tiled product, fused with what is done with the result.
+// Distances from a group of rows to centres: a register-tiled product, fused with what is done with the result.
+//
+// A group holds as many rows as fill kGroupVectors vectors, feature by feature, so that each lane is a row: the search for the
+// nearest centre then runs in registers, without sums or searches across lanes.
 //
 // Two measures share one tile. kScore is |c|^2 / 2 - x.c, which orders the centres as the distance does and costs one
 // multiply-add: |x - c|^2 = |x|^2 + 2 score. kSquared is |x - c|^2 itself, from the differences: twice the work, and exactly
 // zero where a row equals a centre. Rows and centres are shifted by a common vector (the mean of the data) beforehand, so that
 // the score does not cancel for data far from the origin.
 //
-// Computing values and collecting them are two things: a collector is given V vectors of values of one row at a time.
+// Computing values and collecting them are two things: a collector is given the values of one centre at a time.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "core/simd.hpp"
 #include "core/views.hpp"
@@ -20,238 +23,151 @@ namespace mercer::cluster {
 
 enum class Measure { kScore, kSquared };
 
-// Tile sizes: V vectors of centres by R rows of data, the accumulators filling most of the registers.
-inline constexpr std::size_t kTileVectors = kVectorRegisters == 32 ? 4 : 3;
-constexpr std::size_t tile_rows(std::size_t vectors) {
-    constexpr std::size_t accumulators = kVectorRegisters == 32 ? 24 : 12;
-    return std::min<std::size_t>(accumulators / vectors, 8);
+// A tile is kGroupVectors vectors of rows by kTileCentres centres; its accumulators fill most of the registers.
+inline constexpr std::size_t kGroupVectors = kVectorRegisters == 32 ? 4 : 2;
+inline constexpr std::size_t kTileCentres = 6;
+
+template <Real T>
+inline constexpr std::size_t kGroupRows = kGroupVectors * Simd<T>::kLanes;
+
+template <Real T>
+using GroupVectors = typename Simd<T>::Vector[kGroupVectors];
+
+// Half the squared norm of each centre.
+template <Real T>
+std::vector<T> half_norms(RowMajor<const T> centres) {
+    std::vector<T> norms(centres.rows);
+    for (std::size_t c = 0; c < centres.rows; ++c) {
+        const T* centre = centres.row(c);
+        norms[c] =
+            static_cast<T>(lane_sum(centres.cols, [&](std::size_t j) { return static_cast<double>(centre[j]) * centre[j]; }) / 2);
+    }
+    return norms;
 }
 
-// Centres packed into panels of some vectors each (the last may be narrower). A panel holds one line of half squared norms, then
-// one line a feature. Centres that only fill up the last vector score infinity and are never the nearest.
+// The nearest centre of one row. `second` is the value of the next nearest: infinity where there is none or it was not kept.
 template <Real T>
-class Panels {
-   public:
-    using S = Simd<T>;
-
-    explicit Panels(RowMajor<const T> centres, std::size_t vectors_per_panel = kTileVectors)
-        : n_centres_(centres.rows),
-          n_features_(centres.cols),
-          n_vectors_(S::round_up(centres.rows) / S::kLanes),
-          vectors_per_panel_(std::min(vectors_per_panel, n_vectors_)),
-          packed_(n_vectors_ * S::kLanes * (centres.cols + 1)) {
-        for (std::size_t first = 0; first < n_vectors_; first += vectors_per_panel_) fill(first, centres);
-    }
-
-    std::size_t n_centres() const { return n_centres_; }
-    std::size_t n_features() const { return n_features_; }
-    std::size_t n_vectors() const { return n_vectors_; }
-    std::size_t vectors_per_panel() const { return vectors_per_panel_; }
-    std::size_t vectors_in(std::size_t first) const { return std::min(vectors_per_panel_, n_vectors_ - first); }
-    const T* panel(std::size_t first) const { return packed_.data() + first * S::kLanes * (n_features_ + 1); }
-
-   private:
-    void fill(std::size_t first, RowMajor<const T> centres) {
-        const std::size_t width = vectors_in(first) * S::kLanes;
-        T* panel = packed_.data() + first * S::kLanes * (n_features_ + 1);
-        for (std::size_t lane = 0; lane < width; ++lane) {
-            const std::size_t c = first * S::kLanes + lane;
-            double norm = 0;
-            for (std::size_t j = 0; j < n_features_; ++j) {
-                const T value = c < n_centres_ ? centres(c, j) : T{0};
-                panel[(j + 1) * width + lane] = value;
-                norm += static_cast<double>(value) * value;
-            }
-            panel[lane] = c < n_centres_ ? static_cast<T>(norm / 2) : std::numeric_limits<T>::infinity();
-        }
-    }
-
-    std::size_t n_centres_;
-    std::size_t n_features_;
-    std::size_t n_vectors_;
-    std::size_t vectors_per_panel_;
-    Aligned<T> packed_;
+struct Found {
+    std::int32_t centre;
+    T best;
+    T second;
 };
 
-// The best value of each row and its centre, and the second best if asked for. Ties go to the lower index, as in NumPy's argmin.
+// Keeps the best value of each row and its centre, and the second best if asked for. Ties go to the lower index, as in NumPy.
 template <Real T, bool kWithSecond>
 class Nearest {
    public:
     using S = Simd<T>;
-    using Vector = typename S::Vector;
-    using Indices = typename S::Indices;
-    struct Result {
-        std::int32_t centre;
-        T best;
-        T second;  // infinity where there is none or it was not asked for
-    };
 
-    explicit Nearest(std::size_t n_rows)
-        : best_(n_rows * S::kLanes), second_(kWithSecond ? n_rows * S::kLanes : 0), index_(n_rows * S::kLanes) {}
-
-    void start(std::size_t n_rows) {
-        std::fill_n(best_.data(), n_rows * S::kLanes, std::numeric_limits<T>::infinity());
-        if constexpr (kWithSecond) std::fill_n(second_.data(), n_rows * S::kLanes, std::numeric_limits<T>::infinity());
-        std::fill_n(index_.data(), n_rows * S::kLanes, 0);
+    Nearest() {
+        for (std::size_t v = 0; v < kGroupVectors; ++v) {
+            best_[v] = second_[v] = S::broadcast(std::numeric_limits<T>::infinity());
+            centre_[v] = S::broadcast_index(0);
+        }
     }
 
-    template <std::size_t V>
-    void take(std::size_t row, std::size_t first_vector, const Vector (&values)[V]) {
-        const std::size_t at = row * S::kLanes;
-        Vector best = S::load(best_.data() + at);
-        Vector second{};
-        if constexpr (kWithSecond) second = S::load(second_.data() + at);
-        Indices index;
-        std::memcpy(&index, index_.data() + at, sizeof index);
-        Indices centre = S::iota() + S::broadcast_index(static_cast<typename S::Index>(first_vector * S::kLanes));
-        for (std::size_t v = 0; v < V; ++v) {
-            const auto is_better = values[v] < best;
+    [[gnu::always_inline]] void take(std::size_t centre, const GroupVectors<T>& values) {
+        const typename S::Indices index = S::broadcast_index(static_cast<typename S::Index>(centre));
+#pragma GCC unroll 8
+        for (std::size_t v = 0; v < kGroupVectors; ++v) {
+            const auto is_better = values[v] < best_[v];
             if constexpr (kWithSecond) {
-                const Vector loser = is_better ? best : values[v];
-                second = loser < second ? loser : second;
+                const typename S::Vector loser = is_better ? best_[v] : values[v];
+                second_[v] = loser < second_[v] ? loser : second_[v];
             }
-            best = is_better ? values[v] : best;
-            index = is_better ? centre : index;
-            centre += S::broadcast_index(static_cast<typename S::Index>(S::kLanes));
+            best_[v] = is_better ? values[v] : best_[v];
+            centre_[v] = is_better ? index : centre_[v];
         }
-        S::store(best_.data() + at, best);
-        if constexpr (kWithSecond) S::store(second_.data() + at, second);
-        std::memcpy(index_.data() + at, &index, sizeof index);
     }
 
-    Result result(std::size_t row) {
-        const std::size_t at = row * S::kLanes;
-        fold<kVectorBytes / 2>(at);
-        constexpr std::size_t kLeft = 16 / sizeof(T);
-        Result r{static_cast<std::int32_t>(index_[at]), best_[at], kWithSecond ? second_[at] : std::numeric_limits<T>::infinity()};
-        for (std::size_t lane = 1; lane < kLeft; ++lane) {
-            const T value = best_[at + lane];
-            const auto centre = static_cast<std::int32_t>(index_[at + lane]);
-            const bool is_better = value < r.best || (value == r.best && centre < r.centre);
-            if constexpr (kWithSecond) r.second = std::min({r.second, second_[at + lane], is_better ? r.best : value});
-            r.best = is_better ? value : r.best;
-            r.centre = is_better ? centre : r.centre;
+    void write(std::size_t n_rows, Found<T>* found) const {
+        for (std::size_t i = 0; i < n_rows; ++i) {
+            const std::size_t v = i / S::kLanes, lane = i % S::kLanes;
+            found[i] = {static_cast<std::int32_t>(centre_[v][lane]), best_[v][lane], second_[v][lane]};
         }
-        return r;
     }
 
    private:
-    // Halves the lanes of one row, in place, until 16 bytes are left.
-    template <std::size_t kBytes>
-    void fold(std::size_t at) {
-        if constexpr (kBytes >= 16) {
-            typedef T Half __attribute__((vector_size(kBytes)));
-            typedef typename S::Index HalfIndex __attribute__((vector_size(kBytes)));
-            constexpr std::size_t kHalf = kBytes / sizeof(T);
-            Half low, high;
-            HalfIndex low_index, high_index;
-            std::memcpy(&low, best_.data() + at, kBytes);
-            std::memcpy(&high, best_.data() + at + kHalf, kBytes);
-            std::memcpy(&low_index, index_.data() + at, kBytes);
-            std::memcpy(&high_index, index_.data() + at + kHalf, kBytes);
-            const HalfIndex is_better = (high < low) | ((high == low) & (high_index < low_index));
-            if constexpr (kWithSecond) {
-                Half a, b;
-                std::memcpy(&a, second_.data() + at, kBytes);
-                std::memcpy(&b, second_.data() + at + kHalf, kBytes);
-                const Half loser = is_better ? low : high;
-                a = b < a ? b : a;
-                a = loser < a ? loser : a;
-                std::memcpy(second_.data() + at, &a, kBytes);
-            }
-            low = is_better ? high : low;
-            low_index = is_better ? high_index : low_index;
-            std::memcpy(best_.data() + at, &low, kBytes);
-            std::memcpy(index_.data() + at, &low_index, kBytes);
-            fold<kBytes / 2>(at);
-        }
-    }
-
-    Aligned<T> best_;
-    Aligned<T> second_;
-    Aligned<typename S::Index> index_;
+    GroupVectors<T> best_;
+    GroupVectors<T> second_;
+    typename S::Indices centre_[kGroupVectors];
 };
 
-// Writes every value to a matrix of rows x (centres rounded up to whole vectors).
+// Writes the values of row i to out[i * ld + centre].
 template <Real T>
 struct WriteAll {
     T* out;
     std::size_t ld;
+    std::size_t n_rows;
 
-    template <std::size_t V>
-    void take(std::size_t row, std::size_t first_vector, const typename Simd<T>::Vector (&values)[V]) {
-        for (std::size_t v = 0; v < V; ++v) Simd<T>::store(out + row * ld + (first_vector + v) * Simd<T>::kLanes, values[v]);
+    void take(std::size_t centre, const GroupVectors<T>& values) const {
+        for (std::size_t i = 0; i < n_rows; ++i) out[i * ld + centre] = values[i / Simd<T>::kLanes][i % Simd<T>::kLanes];
     }
 };
 
 namespace detail {
 
-// One tile: R rows against one panel of V vectors. O(R V d).
-template <Measure kMeasure, std::size_t R, std::size_t V, Real T, class Collector>
-[[gnu::always_inline]] inline void measure_tile(const T* rows, std::size_t ld, const T* panel, std::size_t d, std::size_t row,
-                                                std::size_t first_vector, Collector& collector) {
+// One tile: the group against n consecutive centres. O(n d) vector operations.
+template <Measure kMeasure, std::size_t n, Real T, class Collector>
+[[gnu::always_inline]] inline void measure_tile(const T* group, RowMajor<const T> centres, const T* half_norm, std::size_t first,
+                                                Collector& collector) {
     using S = Simd<T>;
-    typename S::Vector acc[R][V];
+    GroupVectors<T> acc[n];
 #pragma GCC unroll 8
-    for (std::size_t r = 0; r < R; ++r)
+    for (std::size_t c = 0; c < n; ++c)
 #pragma GCC unroll 8
-        for (std::size_t v = 0; v < V; ++v)
-            acc[r][v] = kMeasure == Measure::kScore ? S::load(panel + v * S::kLanes) : typename S::Vector{};
-    const T* line = panel;
-    for (std::size_t j = 0; j < d; ++j) {
-        line += V * S::kLanes;
-        typename S::Vector centre[V];
+        for (std::size_t v = 0; v < kGroupVectors; ++v)
+            acc[c][v] = S::broadcast(kMeasure == Measure::kScore ? half_norm[first + c] : T{0});
+    const T* line = group;
+    const T* centre = centres.row(first);
+    for (std::size_t j = 0; j < centres.cols; ++j, line += kGroupRows<T>) {
+        GroupVectors<T> row;
 #pragma GCC unroll 8
-        for (std::size_t v = 0; v < V; ++v) centre[v] = S::load(line + v * S::kLanes);
+        for (std::size_t v = 0; v < kGroupVectors; ++v) row[v] = S::load(line + v * S::kLanes);
 #pragma GCC unroll 8
-        for (std::size_t r = 0; r < R; ++r) {
-            const typename S::Vector value = S::broadcast(rows[r * ld + j]);
+        for (std::size_t c = 0; c < n; ++c) {
+            const typename S::Vector value = S::broadcast(centre[c * centres.cols + j]);
 #pragma GCC unroll 8
-            for (std::size_t v = 0; v < V; ++v) {
+            for (std::size_t v = 0; v < kGroupVectors; ++v) {
                 if constexpr (kMeasure == Measure::kScore) {
-                    acc[r][v] -= value * centre[v];
+                    acc[c][v] -= value * row[v];
                 } else {
-                    const typename S::Vector difference = value - centre[v];
-                    acc[r][v] += difference * difference;
+                    const typename S::Vector difference = row[v] - value;
+                    acc[c][v] += difference * difference;
                 }
             }
         }
     }
 #pragma GCC unroll 8
-    for (std::size_t r = 0; r < R; ++r) collector.template take<V>(row + r, first_vector, acc[r]);
-}
-
-template <Measure kMeasure, std::size_t V, Real T, class Collector>
-void measure_panel(const T* rows, std::size_t n_rows, std::size_t ld, const T* panel, std::size_t d, std::size_t first_vector,
-                   Collector& collector) {
-    constexpr std::size_t R = tile_rows(V);
-    std::size_t row = 0;
-    for (; row + R <= n_rows; row += R) measure_tile<kMeasure, R, V>(rows + row * ld, ld, panel, d, row, first_vector, collector);
-    for (; row < n_rows; ++row) measure_tile<kMeasure, 1, V>(rows + row * ld, ld, panel, d, row, first_vector, collector);
+    for (std::size_t c = 0; c < n; ++c) collector.take(first + c, acc[c]);
 }
 
 }  // namespace detail
 
-// Measures packed rows (leading dimension ld) against all centres and gives the values to the collector. O(n k d).
+// Measures a group against all centres and gives the values to the collector. O(k d) vector operations.
 template <Measure kMeasure, Real T, class Collector>
-void measure_rows(const T* rows, std::size_t n_rows, std::size_t ld, const Panels<T>& panels, Collector& collector) {
-    const std::size_t d = panels.n_features();
-    for (std::size_t first = 0; first < panels.n_vectors(); first += panels.vectors_per_panel()) {
-        const T* panel = panels.panel(first);
-        switch (panels.vectors_in(first)) {
-            case 1:
-                detail::measure_panel<kMeasure, 1>(rows, n_rows, ld, panel, d, first, collector);
-                break;
-            case 2:
-                detail::measure_panel<kMeasure, 2>(rows, n_rows, ld, panel, d, first, collector);
-                break;
-            case 3:
-                detail::measure_panel<kMeasure, 3>(rows, n_rows, ld, panel, d, first, collector);
-                break;
-            default:
-                detail::measure_panel<kMeasure, kTileVectors>(rows, n_rows, ld, panel, d, first, collector);
-                break;
-        }
+void measure_group(const T* group, RowMajor<const T> centres, const T* half_norm, Collector& collector) {
+    std::size_t c = 0;
+    for (; c + kTileCentres <= centres.rows; c += kTileCentres)
+        detail::measure_tile<kMeasure, kTileCentres>(group, centres, half_norm, c, collector);
+    switch (centres.rows - c) {
+        case 5:
+            detail::measure_tile<kMeasure, 5>(group, centres, half_norm, c, collector);
+            break;
+        case 4:
+            detail::measure_tile<kMeasure, 4>(group, centres, half_norm, c, collector);
+            break;
+        case 3:
+            detail::measure_tile<kMeasure, 3>(group, centres, half_norm, c, collector);
+            break;
+        case 2:
+            detail::measure_tile<kMeasure, 2>(group, centres, half_norm, c, collector);
+            break;
+        case 1:
+            detail::measure_tile<kMeasure, 1>(group, centres, half_norm, c, collector);
+            break;
+        default:
+            break;
     }
 }
 

@@ -1,19 +1,25 @@
-// Dense or sparse rows as one role: a kernel that is a template over Rows asks for a block of rows and works on the block.
+// Dense or sparse rows as one role. A kernel is a template over Rows and asks it for
+//   Rows::Centres(centres)                 the centres, prepared once
+//   rows.capacity()                        how many rows to search at a time
+//   Rows::Search(rows)                     scratch memory for one thread, with
+//     nearest<kWithSecond>(ids, centres, found)      the nearest centres of some rows
+//     squared_distances(ids, centres, out)           to out[i * k + c]
+//   rows.squared_distance(id, centre), rows.squared_norm(id), rows.add_to(id, factor, sums)
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "cluster/nearest.hpp"
-#include "core/pack.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
 
 namespace mercer::cluster {
 
-// Dense rows, read through any strides and shifted by a common vector on the way.
+// Dense rows, read in place through any strides, seen shifted by a common vector.
 template <Real T>
 struct DenseRows {
     using Value = T;
@@ -22,61 +28,102 @@ struct DenseRows {
 
     std::size_t rows() const { return x.rows; }
     std::size_t cols() const { return x.cols; }
-    static Panels<T> pack(RowMajor<const T> centres) { return Panels<T>(centres); }
+    static constexpr std::size_t capacity() { return kGroupRows<T>; }
+    T at(std::size_t row, std::size_t j) const { return x(row, j) - (shift.empty() ? T{0} : shift[j]); }
 
-    // How many rows to take at a time, so that a block and the collector's state stay in the caches near the core.
-    std::size_t block_rows() const {
-        constexpr std::size_t kBlockBytes = 24 * 1024;
-        const std::size_t fitting = kBlockBytes / std::max<std::size_t>(x.cols * sizeof(T), 1);
-        return std::clamp<std::size_t>(fitting / 24 * 24, 48, 192);
+    double squared_distance(std::size_t row, const T* centre) const {
+        return sum_over(row, [&](std::size_t j, T value) {
+            const double difference = static_cast<double>(value) - static_cast<double>(centre[j]);
+            return difference * difference;
+        });
+    }
+    double squared_norm(std::size_t row) const {
+        return sum_over(row, [](std::size_t, T value) { return static_cast<double>(value) * value; });
+    }
+    void add_to(std::size_t row, double factor, double* target) const {
+        if (!x.has_contiguous_rows() || shift.empty()) {
+            for (std::size_t j = 0; j < x.cols; ++j) target[j] += factor * static_cast<double>(at(row, j));
+            return;
+        }
+        const T* source = x.row(row);
+        for (std::size_t j = 0; j < x.cols; ++j) target[j] += factor * static_cast<double>(source[j] - shift[j]);
     }
 
-    class Block {
-       public:
-        explicit Block(const DenseRows& source) : source_(source), buffer_(source.block_rows() * source.cols()) {}
+    struct Centres {
+        explicit Centres(RowMajor<const T> c) : values(c), norms(half_norms(c)) {}
+        RowMajor<const T> values;
+        std::vector<T> norms;
+    };
 
-        void load(std::span<const std::size_t> rows) {
-            n_ = rows.size();
-            pack_rows<T, T>(source_.x, rows, source_.shift, buffer_.data(), source_.cols());
+    class Search {
+       public:
+        explicit Search(const DenseRows& source) : source_(source), group_(source.cols() * kGroupRows<T>) {}
+
+        template <bool kWithSecond>
+        void nearest(std::span<const std::size_t> ids, const Centres& centres, Found<T>* found) {
+            gather(ids);
+            Nearest<T, kWithSecond> collector;
+            measure_group<Measure::kScore>(group_.data(), centres.values, centres.norms.data(), collector);
+            collector.write(ids.size(), found);
         }
-        template <class Collector>
-        void score(const Panels<T>& panels, Collector& collector) const {
-            measure_rows<Measure::kScore>(buffer_.data(), n_, source_.cols(), panels, collector);
-        }
-        // Squared distances to all centres, to out[row * ld + centre]; ld is the number of centres in whole vectors.
-        void squared_distances(const Panels<T>& panels, T* out, std::size_t ld) const {
-            WriteAll<T> all{out, ld};
-            measure_rows<Measure::kSquared>(buffer_.data(), n_, source_.cols(), panels, all);
-        }
-        double squared_distance(std::size_t i, const T* centre) const {
-            const T* row = buffer_.data() + i * source_.cols();
-            double sum = 0;
-            for (std::size_t j = 0; j < source_.cols(); ++j) {
-                const double difference = static_cast<double>(row[j]) - static_cast<double>(centre[j]);
-                sum += difference * difference;
-            }
-            return sum;
-        }
-        double squared_norm(std::size_t i) const {
-            const T* row = buffer_.data() + i * source_.cols();
-            double sum = 0;
-            for (std::size_t j = 0; j < source_.cols(); ++j) sum += static_cast<double>(row[j]) * row[j];
-            return sum;
-        }
-        // target += factor * row
-        void add_to(std::size_t i, double factor, double* target) const {
-            const T* row = buffer_.data() + i * source_.cols();
-            for (std::size_t j = 0; j < source_.cols(); ++j) target[j] += factor * static_cast<double>(row[j]);
+        void squared_distances(std::span<const std::size_t> ids, const Centres& centres, T* out) {
+            gather(ids);
+            WriteAll<T> collector{out, centres.values.rows, ids.size()};
+            measure_group<Measure::kSquared>(group_.data(), centres.values, centres.norms.data(), collector);
         }
 
        private:
+        // Copies rows into the group, transposed and shifted. Lanes without a row hold what the last row holds.
+        void gather(std::span<const std::size_t> ids) {
+            if (ids.empty()) return;
+            for (std::size_t first = 0; first < kGroupRows<T>; first += Simd<T>::kLanes) {
+                std::size_t lane_ids[Simd<T>::kLanes];
+                for (std::size_t lane = 0; lane < Simd<T>::kLanes; ++lane)
+                    lane_ids[lane] = ids[std::min(first + lane, ids.size() - 1)];
+                gather_lanes(lane_ids, group_.data() + first);
+            }
+        }
+
+        void gather_lanes(const std::size_t* ids, T* out) const {
+            using S = Simd<T>;
+            constexpr std::size_t n = S::kLanes;
+            std::size_t j = 0;
+            if (source_.x.has_contiguous_rows()) {
+                for (; j + n <= source_.x.cols; j += n) {
+                    typename S::Vector square[n];
+#pragma GCC unroll 16
+                    for (std::size_t i = 0; i < n; ++i) square[i] = S::load(source_.x.row(ids[i]) + j);
+                    if (!source_.shift.empty()) {
+                        const typename S::Vector offset = S::load(source_.shift.data() + j);
+#pragma GCC unroll 16
+                        for (std::size_t i = 0; i < n; ++i) square[i] -= offset;
+                    }
+                    transpose<T>(square);
+#pragma GCC unroll 16
+                    for (std::size_t i = 0; i < n; ++i) S::store(out + (j + i) * kGroupRows<T>, square[i]);
+                }
+            }
+            for (; j < source_.x.cols; ++j)
+                for (std::size_t i = 0; i < n; ++i) out[j * kGroupRows<T> + i] = source_.at(ids[i], j);
+        }
+
         const DenseRows& source_;
-        Aligned<T> buffer_;
-        std::size_t n_ = 0;
+        Aligned<T> group_;
     };
+
+   private:
+    template <class Term>
+    double sum_over(std::size_t row, Term&& term) const {
+        if (x.has_contiguous_rows() && !shift.empty()) {
+            const T* source = x.row(row);
+            return lane_sum(x.cols, [&](std::size_t j) { return term(j, source[j] - shift[j]); });
+        }
+        return lane_sum(x.cols, [&](std::size_t j) { return term(j, at(row, j)); });
+    }
 };
 
-// Sparse rows, unshifted (a shift would fill them). All centres form one panel, so that an entry is one pass over a line.
+// Sparse rows, unshifted (a shift would fill them). The centres are turned feature by feature, so that an entry of a row is one
+// pass over a line.
 template <Real T>
 struct CsrRows {
     using Value = T;
@@ -84,68 +131,75 @@ struct CsrRows {
 
     std::size_t rows() const { return x.rows; }
     std::size_t cols() const { return x.cols; }
-    static Panels<T> pack(RowMajor<const T> centres) { return Panels<T>(centres, static_cast<std::size_t>(-1)); }
-    std::size_t block_rows() const { return 64; }
+    static constexpr std::size_t capacity() { return 16; }
 
-    class Block {
+    double squared_distance(std::size_t row, const T* centre) const {
+        double sum = lane_sum(x.cols, [&](std::size_t j) { return static_cast<double>(centre[j]) * centre[j]; });
+        for (std::size_t e = x.begin(row); e < x.end(row); ++e) {
+            const double value = x.values[e];
+            const double c = centre[x.columns[e]];
+            sum += (value - c) * (value - c) - c * c;
+        }
+        return std::max(sum, 0.0);
+    }
+    double squared_norm(std::size_t row) const {
+        double sum = 0;
+        for (std::size_t e = x.begin(row); e < x.end(row); ++e) sum += static_cast<double>(x.values[e]) * x.values[e];
+        return sum;
+    }
+    void add_to(std::size_t row, double factor, double* target) const {
+        for (std::size_t e = x.begin(row); e < x.end(row); ++e) target[x.columns[e]] += factor * static_cast<double>(x.values[e]);
+    }
+
+    struct Centres {
+        explicit Centres(RowMajor<const T> c) : values(c), norms(half_norms(c)), lines(c.size()) {
+            for (std::size_t i = 0; i < c.rows; ++i)
+                for (std::size_t j = 0; j < c.cols; ++j) lines[j * c.rows + i] = c(i, j);
+        }
+        RowMajor<const T> values;
+        std::vector<T> norms;
+        std::vector<T> lines;
+    };
+
+    class Search {
        public:
-        explicit Block(const CsrRows& source) : source_(source) {}
+        explicit Search(const CsrRows& source) : source_(source) {}
 
-        void load(std::span<const std::size_t> rows) { rows_ = rows; }
-        template <class Collector>
-        void score(const Panels<T>& panels, Collector& collector) {
-            using S = Simd<T>;
-            scores_.resize(panels.n_vectors() * S::kLanes);
-            for (std::size_t i = 0; i < rows_.size(); ++i) {
-                score_row(rows_[i], panels);
-                for (std::size_t v = 0; v < panels.n_vectors(); ++v) {
-                    const typename S::Vector values[1] = {S::load(scores_.data() + v * S::kLanes)};
-                    collector.template take<1>(i, v, values);
+        template <bool kWithSecond>
+        void nearest(std::span<const std::size_t> ids, const Centres& centres, Found<T>* found) {
+            for (std::size_t i = 0; i < ids.size(); ++i) {
+                score_row(ids[i], centres);
+                Found<T> best{0, scores_[0], std::numeric_limits<T>::infinity()};
+                for (std::size_t c = 1; c < scores_.size(); ++c) {
+                    if (scores_[c] < best.best) {
+                        best = {static_cast<std::int32_t>(c), scores_[c], best.best};
+                    } else {
+                        best.second = std::min(best.second, scores_[c]);
+                    }
                 }
+                found[i] = best;
             }
         }
-        void squared_distances(const Panels<T>& panels, T* out, std::size_t ld) {
-            scores_.resize(panels.n_vectors() * Simd<T>::kLanes);
-            for (std::size_t i = 0; i < rows_.size(); ++i) {
-                score_row(rows_[i], panels);
-                const auto norm = static_cast<T>(squared_norm(i));
-                for (std::size_t c = 0; c < scores_.size(); ++c) out[i * ld + c] = std::max(T{0}, norm + 2 * scores_[c]);
+        void squared_distances(std::span<const std::size_t> ids, const Centres& centres, T* out) {
+            for (std::size_t i = 0; i < ids.size(); ++i) {
+                score_row(ids[i], centres);
+                const auto norm = static_cast<T>(source_.squared_norm(ids[i]));
+                for (std::size_t c = 0; c < scores_.size(); ++c)
+                    out[i * scores_.size() + c] = std::max(T{0}, norm + 2 * scores_[c]);
             }
-        }
-        double squared_distance(std::size_t i, const T* centre) const {
-            double sum = 0;
-            for (std::size_t j = 0; j < source_.cols(); ++j) sum += static_cast<double>(centre[j]) * centre[j];
-            for (std::size_t e = source_.x.begin(rows_[i]); e < source_.x.end(rows_[i]); ++e) {
-                const double value = source_.x.values[e];
-                const double c = centre[source_.x.columns[e]];
-                sum += (value - c) * (value - c) - c * c;
-            }
-            return std::max(sum, 0.0);
-        }
-        double squared_norm(std::size_t i) const {
-            double sum = 0;
-            for (std::size_t e = source_.x.begin(rows_[i]); e < source_.x.end(rows_[i]); ++e)
-                sum += static_cast<double>(source_.x.values[e]) * source_.x.values[e];
-            return sum;
-        }
-        void add_to(std::size_t i, double factor, double* target) const {
-            for (std::size_t e = source_.x.begin(rows_[i]); e < source_.x.end(rows_[i]); ++e)
-                target[source_.x.columns[e]] += factor * static_cast<double>(source_.x.values[e]);
         }
 
        private:
-        void score_row(std::size_t row, const Panels<T>& panels) {
-            const T* lines = panels.panel(0);
-            std::copy_n(lines, scores_.size(), scores_.data());
+        void score_row(std::size_t row, const Centres& centres) {
+            scores_.assign(centres.norms.begin(), centres.norms.end());
             for (std::size_t e = source_.x.begin(row); e < source_.x.end(row); ++e) {
                 const T value = source_.x.values[e];
-                const T* line = lines + (static_cast<std::size_t>(source_.x.columns[e]) + 1) * scores_.size();
+                const T* line = centres.lines.data() + static_cast<std::size_t>(source_.x.columns[e]) * scores_.size();
                 for (std::size_t c = 0; c < scores_.size(); ++c) scores_[c] -= value * line[c];
             }
         }
 
         const CsrRows& source_;
-        std::span<const std::size_t> rows_;
         std::vector<T> scores_;
     };
 };

@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 #include "core/views.hpp"
 
@@ -41,13 +42,50 @@ struct Simd {
     static void store(T* p, Vector v) { std::memcpy(p, &v, sizeof v); }
     static Vector broadcast(T x) { return x - Vector{}; }
     static Indices broadcast_index(Index x) { return x - Indices{}; }
-    static Indices iota() {
-        Indices v{};
-        for (std::size_t lane = 0; lane < kLanes; ++lane) v[lane] = static_cast<Index>(lane);
-        return v;
-    }
     static std::size_t round_up(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
 };
+
+namespace detail {
+
+// Exchanges the off-diagonal s x s blocks of two vectors: one step of a transposition by halves.
+template <std::size_t kStep, class Vector, std::size_t... kLane>
+void exchange_blocks(Vector& a, Vector& b, std::index_sequence<kLane...>) {
+    constexpr std::size_t n = sizeof...(kLane);
+    const Vector low = __builtin_shufflevector(a, b, ((kLane & kStep) == 0 ? kLane : n + kLane - kStep)...);
+    const Vector high = __builtin_shufflevector(a, b, ((kLane & kStep) == 0 ? kLane + kStep : n + kLane)...);
+    a = low;
+    b = high;
+}
+
+template <std::size_t kStep, class Vector, std::size_t n>
+void transpose_from(Vector (&v)[n]) {
+    if constexpr (kStep < n) {
+#pragma GCC unroll 16
+        for (std::size_t i = 0; i < n; ++i)
+            if ((i & kStep) == 0) exchange_blocks<kStep>(v[i], v[i + kStep], std::make_index_sequence<n>());
+        transpose_from<2 * kStep>(v);
+    }
+}
+
+}  // namespace detail
+
+// Transposes a square of as many vectors as a vector has lanes.
+template <Real T>
+void transpose(typename Simd<T>::Vector (&v)[Simd<T>::kLanes]) {
+    detail::transpose_from<1>(v);
+}
+
+// Sum of term(0), …, term(n - 1) in a fixed order that the compiler can keep in vectors.
+template <class Term>
+double lane_sum(std::size_t n, Term&& term) {
+    constexpr std::size_t kLanes = 8;
+    double lanes[kLanes] = {};
+    std::size_t j = 0;
+    for (; j + kLanes <= n; j += kLanes)
+        for (std::size_t l = 0; l < kLanes; ++l) lanes[l] += term(j + l);
+    for (std::size_t l = 0; j < n; ++j, ++l) lanes[l] += term(j);
+    return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
 
 // Owned, 64-byte aligned scratch memory for packed panels and blocks; not initialised.
 template <class T>

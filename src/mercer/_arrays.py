@@ -22,7 +22,8 @@ Finite = Literal["check", "allow-nan", "deferred"]
 
 
 def _finite_option(finite: Finite) -> bool | str:
-    return {"check": True, "allow-nan": "allow-nan", "deferred": False}[finite]
+    """What scikit-learn calls it."""
+    return finite if finite == "allow-nan" else finite == "check"
 
 
 def _tidy(X: Any) -> Any:
@@ -35,7 +36,9 @@ def _tidy(X: Any) -> Any:
     return X if X.flags.aligned else np.array(X)
 
 
-def check_X(estimator: Any, X: Any, *, sparse: str | tuple[str, ...] | None = None, finite: Finite = "check", reset: bool = True) -> Any:
+def check_X(
+    estimator: Any, X: Any, *, sparse: str | tuple[str, ...] | None = None, finite: Finite = "check", reset: bool = True
+) -> Any:
     """X as a float matrix, with the estimator's feature names and count recorded (`reset`) or compared."""
     if not reset and _is_plain(estimator, X):
         if finite == "check":
@@ -54,7 +57,13 @@ def check_X(estimator: Any, X: Any, *, sparse: str | tuple[str, ...] | None = No
 
 
 def check_X_y(
-    estimator: Any, X: Any, y: Any, *, sparse: str | tuple[str, ...] | None = None, finite: Finite = "check", multi_output: bool = False
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    sparse: str | tuple[str, ...] | None = None,
+    finite: Finite = "check",
+    multi_output: bool = False,
 ) -> tuple[Any, FloatArray]:
     """X as in `check_X` and a numeric y of the same float type, one value (or one line) a row."""
     X, y = validate_data(
@@ -84,18 +93,24 @@ def _is_plain(estimator: Any, X: Any) -> bool:
     )
 
 
-def require_finite(estimator: Any, X: Any, *, allow_nan: bool = False) -> None:
+def _name_of(caller: Any) -> str:
+    """The name of a function or of an estimator's class."""
+    return str(getattr(caller, "__name__", type(caller).__name__))
+
+
+def require_finite(caller: Any, X: Any, *, allow_nan: bool = False) -> None:
     """Raise scikit-learn's error for NaN or infinity in X."""
-    assert_all_finite(X, allow_nan=allow_nan, estimator_name=type(estimator).__name__, input_name="X")
+    assert_all_finite(X, allow_nan=allow_nan, estimator_name=_name_of(caller), input_name="X")
 
 
-def require_no_overflow(estimator: Any, X: Any, what: str) -> None:
+def require_no_overflow(caller: Any, X: Any, what: str) -> None:
     """Raise the right error for a sum over X that is NaN or infinite: bad values in X, or values too large for its type."""
-    require_finite(estimator, X)
+    require_finite(caller, X)
     values = X.data if sp.issparse(X) else X
     largest = np.abs(values).max(initial=0)
     raise ValueError(
-        f"{type(estimator).__name__}: X holds values as large as {largest:.3g}, and {what} overflow {X.dtype}. Scale X to moderate values first."
+        f"{_name_of(caller)}: X holds values as large as {largest:.3g}, and {what} "
+        f"overflow {X.dtype}. Scale X to moderate values first."
     )
 
 
@@ -112,14 +127,18 @@ def check_weights(sample_weight: Any, n_rows: int, dtype: npt.DTypeLike) -> Floa
         except (TypeError, ValueError) as error:
             raise ValueError(f"sample_weight of dtype {weights.dtype} is not numeric.") from error
     if weights.ndim != 1:
-        raise ValueError(f"sample_weight has {weights.ndim} dimensions; it must have 1. Sample weights must be 1D array or scalar.")
+        raise ValueError(
+            f"sample_weight has {weights.ndim} dimensions; it must have 1. Sample weights must be 1D array or scalar."
+        )
     if weights.shape[0] != n_rows:
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected ({n_rows},): one value for each row of X.")
     weights = np.ascontiguousarray(weights, dtype=dtype)
     if not np.isfinite(weights).all():
         raise ValueError("Input sample_weight contains NaN or infinity; every weight must be a finite number >= 0.")
     if (weights < 0).any():
-        raise ValueError(f"sample_weight holds {weights.min():g}; every weight must be >= 0. Negative values in data passed to sample_weight.")
+        raise ValueError(
+            f"Negative values in data passed to sample_weight: the least is {weights.min():g}; every weight must be >= 0."
+        )
     if not weights.any():
         raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
     return weights

@@ -25,6 +25,14 @@ class InvalidParameterError(ValueError, TypeError):
 _REFUSED = object()
 
 
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, AnyReal) and not isinstance(value, (bool, np.bool_))
+
+
 class Rule:
     """One kind of value."""
 
@@ -59,7 +67,7 @@ class Integer(Rule):
         self.least = least
 
     def accept(self, value: Any) -> Any:
-        if not isinstance(value, Integral) or isinstance(value, (bool, np.bool_)):
+        if not _is_integer(value):
             return _REFUSED
         return int(value) if self.least is None or value >= self.least else _REFUSED
 
@@ -74,7 +82,7 @@ class Real(Rule):
         self.least, self.above, self.most = least, above, most
 
     def accept(self, value: Any) -> Any:
-        if not isinstance(value, AnyReal) or isinstance(value, (bool, np.bool_)):
+        if not _is_number(value):
             return _REFUSED
         number = float(value)
         fits = (
@@ -151,7 +159,7 @@ class Interval(Rule):
         self.least, self.most = least, most
 
     def accept(self, value: Any) -> Any:
-        if not isinstance(value, (tuple, list)) or len(value) != 2 or not all(isinstance(end, AnyReal) for end in value):
+        if not isinstance(value, (tuple, list)) or len(value) != 2 or not all(map(_is_number, value)):
             return _REFUSED
         low, high = (float(end) for end in value)
         fits = np.isfinite(low) and np.isfinite(high) and self.least <= low < high <= self.most
@@ -164,7 +172,7 @@ class Interval(Rule):
 
 class RandomState(Rule):
     def accept(self, value: Any) -> Any:
-        is_seed = isinstance(value, Integral) and not isinstance(value, bool) and 0 <= value < 2**32
+        is_seed = _is_integer(value) and 0 <= value < 2**32
         return value if value is None or is_seed or isinstance(value, np.random.RandomState) else _REFUSED
 
     def describe(self) -> str:
@@ -175,8 +183,7 @@ class NumberOfJobs(Rule):
     def accept(self, value: Any) -> Any:
         if value is None:
             return None
-        is_count = isinstance(value, Integral) and not isinstance(value, bool) and value != 0
-        return int(value) if is_count else _REFUSED
+        return int(value) if _is_integer(value) and value != 0 else _REFUSED
 
     def describe(self) -> str:
         return "None or an integer other than 0"
@@ -203,4 +210,3 @@ def check_params(estimator: HasParams) -> SimpleNamespace:
     return SimpleNamespace(
         **{name: check_value(owner, name, values[name], rule) for name, rule in estimator._parameter_rules.items()}
     )
-

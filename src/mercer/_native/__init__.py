@@ -32,7 +32,9 @@ def _choose() -> str:
     if wanted and wanted not in found:
         raise ImportError(f"MERCER_NATIVE={wanted!r} is not a variant that this processor can run; it must be one of {found}.")
     if not found:
-        raise ImportError("This processor is older than x86-64-v2 (SSE4.2); Mercer's wheels need that. Build from source instead.")
+        raise ImportError(
+            "This processor is older than x86-64-v2 (SSE4.2); Mercer's wheels need that. Build from source instead."
+        )
     return wanted or found[0]
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
@@ -16,10 +17,22 @@ from mercer._arrays import FloatArray, check_weights, check_X
 from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._native import kernels
 from mercer._parallel import effective_threads
-from mercer._params import ArrayLike, Bool, Function, Integer, NumberOfJobs, OneOf, RandomState, Real, Rule, Verbosity, check_params
+from mercer._params import (
+    ArrayLike,
+    Bool,
+    Function,
+    Integer,
+    NumberOfJobs,
+    OneOf,
+    RandomState,
+    Real,
+    Rule,
+    Verbosity,
+    check_params,
+)
 from mercer._random import as_random_state
 from mercer._trace import Certificate, Outcome, Record, Status, iterate, log, store_outcome
-from mercer.cluster._lloyd import Labels, Lloyd, Problem, make_rows, seed_plusplus
+from mercer.cluster._lloyd import Labels, Lloyd, Problem, check_enough_rows, make_rows, seed_plusplus
 
 Init = str | Callable[..., Any] | npt.ArrayLike
 
@@ -150,7 +163,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Me
         """
         params = check_params(self)
         X = check_X(self, X, sparse="csr", finite="deferred")
-        _check_enough_rows(X.shape[0], params.n_clusters)
+        check_enough_rows(X.shape[0], params.n_clusters)
         weights = check_weights(sample_weight, X.shape[0], X.dtype)
         n_threads = effective_threads(params.n_jobs)
         problem = Problem.of(self, X, weights, n_threads)
@@ -218,10 +231,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Me
 
     def _rows_and_centres(self, X: Any) -> tuple[Any, FloatArray]:
         """X and the centres for the kernels, shifted by the mean of the centres unless X is sparse."""
-        from scipy.sparse import issparse
-
         centres = self.cluster_centers_.astype(X.dtype, copy=False)
-        if issparse(X):
+        if sp.issparse(X):
             return make_rows(X), np.ascontiguousarray(centres)
         shift = centres.mean(axis=0)
         return make_rows(X, shift), centres - shift
@@ -241,7 +252,15 @@ class _Run:
     """A finished run."""
 
     def __init__(
-        self, centres: FloatArray, labels: Labels, inertia: float, *, status: Status, history: list[Record], shift: float, tol: float
+        self,
+        centres: FloatArray,
+        labels: Labels,
+        inertia: float,
+        *,
+        status: Status,
+        history: list[Record],
+        shift: float,
+        tol: float,
     ) -> None:
         self.centres, self.labels, self.inertia = centres, labels, inertia
         self._status, self._history, self._shift, self._tol = status, history, shift, tol
@@ -296,7 +315,10 @@ class _Starts:
         centres = check_array(centres, dtype=self._problem.X.dtype, order="C", input_name="init")
         wanted = (self._n_clusters, self._problem.n_features)
         if centres.shape != wanted:
-            raise ValueError(f"KMeans: init holds centres of shape {centres.shape}; with n_clusters={wanted[0]} and this X it must be {wanted}.")
+            raise ValueError(
+                f"KMeans: init holds centres of shape {centres.shape}; with n_clusters={wanted[0]} and this X "
+                f"it must be {wanted}."
+            )
         return self._problem.to_shifted(centres)
 
     def __iter__(self) -> Any:
@@ -313,8 +335,3 @@ class _Starts:
         n = problem.X.shape[0]
         share = np.ones(n) if problem.weights is None else problem.weights.astype(np.float64)
         return problem.to_shifted(problem.pick(self._random.choice(n, size=k, replace=False, p=share / share.sum())))
-
-
-def _check_enough_rows(n_rows: int, n_clusters: int) -> None:
-    if n_rows < n_clusters:
-        raise ValueError(f"n_samples={n_rows} should be >= n_clusters={n_clusters}.")

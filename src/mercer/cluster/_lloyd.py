@@ -80,6 +80,11 @@ def _refuse_if_overflowing(estimator: Any, X: Any, shift: FloatArray) -> None:
         require_no_overflow(estimator, X, "squared distances between its rows")
 
 
+def check_enough_rows(n_rows: int, n_clusters: int) -> None:
+    if n_rows < n_clusters:
+        raise ValueError(f"n_samples={n_rows} should be >= n_clusters={n_clusters}.")
+
+
 def n_trials_for(n_clusters: int) -> int:
     """How many candidates greedy k-means++ tries for each centre, as the peer does."""
     return 2 + int(np.log(n_clusters))
@@ -105,7 +110,7 @@ class Lloyd:
     """Lloyd's iterations from given (shifted) centres.
 
     A step assigns every row to its nearest centre and moves the centres to the means. It is done when no label changes or
-    when the squared shift of the centres is at most `tol`. Bounds on the distances are kept once they begin to save work.
+    when the squared shift of the centres is at most `tol`. Bounds on the distances are kept while they save work.
     """
 
     def __init__(self, problem: Problem, centres: FloatArray, *, tol: float, always_bounded: bool, n_threads: int) -> None:
@@ -115,40 +120,31 @@ class Lloyd:
         self.labels: Labels = np.full(n, -1, dtype=np.int32)
         self._sums, self._weights, self._members = np.zeros((k, d)), np.zeros(k), np.zeros(k, dtype=np.int64)
         self._moves: FloatArray = np.zeros(k)
-        self._bounds: tuple[FloatArray, FloatArray] | None = None
-        self._bounds_hold = False
-        self._always_bounded = always_bounded
+        self._bounds = _BoundsPolicy(n, d, k, always_bounded)
         self.shift = np.inf
         self.n_changed = n
 
-    def _assign(self) -> tuple[float, int, int]:
-        n = len(self.labels)
-        if self._bounds is None and (self._always_bounded or self._is_worth_bounding()):
-            self._bounds = np.empty(n, dtype=np.float32), np.empty(n, dtype=np.float32)
-        upper, lower = self._bounds if self._bounds is not None else (None, None)
-        report: tuple[float, int, int] = kernels.lloyd_step(
+    def _assign(self) -> tuple[float, int]:
+        upper, lower, moves = self._bounds.arguments(self._moves, self.n_changed)
+        inertia, self.n_changed, n_scanned = kernels.lloyd_step(
             self._problem.rows,
             self._problem.weights,
             self.centres,
             self._problem.total,
             upper,
             lower,
-            self._moves if self._bounds_hold else None,
+            moves,
             self.labels,
             self._sums,
             self._weights,
             self._members,
             self._n_threads,
         )
-        self._bounds_hold = self._bounds is not None
-        return report
-
-    def _is_worth_bounding(self) -> bool:
-        # While many rows still change cluster, the centres move too far for bounds to hold.
-        return self.n_changed * 8 < len(self.labels)
+        self._bounds.learn(n_scanned, self.n_changed)
+        return inertia, n_scanned
 
     def step(self) -> Record:
-        inertia, self.n_changed, n_scanned = self._assign()
+        inertia, n_scanned = self._assign()
         kernels.update_centres(
             self._problem.rows,
             self._problem.weights,
@@ -172,6 +168,38 @@ class Lloyd:
     def finish(self) -> tuple[FloatArray, Labels, float]:
         """Centres, the labels that belong to them, and the inertia from the differences."""
         if self.n_changed > 0:
-            self._assign()
+            kernels.nearest_centres(self._problem.rows, self.centres, self.labels, self._n_threads)
         inertia = kernels.inertia(self._problem.rows, self._problem.weights, self.centres, self.labels, self._n_threads)
         return self._problem.from_shifted(self.centres), self.labels, inertia
+
+
+class _BoundsPolicy:
+    """Decides when bounds on the distances are worth keeping, and keeps them.
+
+    A full scan is fast; bounds pay when a row costs much (many features, many centres) and when few rows still change, so
+    that the centres hardly move. Where they turn out to prove little, they are dropped until far fewer rows change.
+    """
+
+    def __init__(self, n_rows: int, n_features: int, n_centres: int, always: bool) -> None:
+        self._n_rows, self._always = n_rows, always
+        pays = n_features >= 8 and n_features * n_centres >= 256
+        self._begin_below = n_rows + 1 if always else n_rows // 64 if pays else 0
+        self._arrays: tuple[FloatArray, FloatArray] | None = None
+        self._are_filled = False
+
+    def arguments(self, moves: FloatArray, n_changed: int) -> tuple[FloatArray | None, FloatArray | None, FloatArray | None]:
+        """Upper bounds, lower bounds, and the moves of the centres since they were true (None: fill them anew)."""
+        if self._arrays is None:
+            if n_changed >= self._begin_below:
+                return None, None, None
+            self._arrays = np.empty(self._n_rows, dtype=np.float32), np.empty(self._n_rows, dtype=np.float32)
+            self._are_filled = False
+        return *self._arrays, moves if self._are_filled else None
+
+    def learn(self, n_scanned: int, n_changed: int) -> None:
+        if self._arrays is None:
+            return
+        if self._are_filled and not self._always and 2 * n_scanned > self._n_rows:
+            self._arrays = None
+            self._begin_below = n_changed // 4
+        self._are_filled = True
