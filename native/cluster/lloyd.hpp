@@ -44,11 +44,22 @@ struct StepReport {
     std::size_t n_scanned = 0;  // rows compared with every centre
 };
 
-// Chunks whose number depends on the shape alone; their partial sums take at most a quarter of the memory of the rows.
-inline Chunks row_chunks(std::size_t n_rows, std::size_t n_features, std::size_t n_centres) {
-    const double cost_per_row = static_cast<double>(n_centres) * static_cast<double>(n_features) + 64;
+// Chunks whose number depends on the shape alone. Where each keeps partial sums (n_kept numbers), all of them take about a quarter
+// of the memory of the rows at most.
+template <class Rows>
+Chunks row_chunks(const Rows& rows, std::size_t n_centres, std::size_t n_kept = 0) {
+    const auto n_rows = std::max(static_cast<double>(rows.rows()), 1.0);
+    const auto n_entries = static_cast<double>(rows.n_entries());
+    const double cost_per_row = static_cast<double>(n_centres) * n_entries / n_rows + 64;
     const auto least_rows = static_cast<std::size_t>(std::clamp(2e6 / cost_per_row, 256.0, 8192.0));
-    return Chunks::of(n_rows, least_rows, std::clamp<std::size_t>(n_rows / (8 * n_centres + 1), 4, 64));
+    const double most = n_kept == 0 ? 64 : std::clamp(n_entries / (4.0 * static_cast<double>(n_kept)), 4.0, 64.0);
+    return Chunks::of(rows.rows(), least_rows, static_cast<std::size_t>(most));
+}
+
+// Multiplications to measure all rows against some centres.
+template <class Rows>
+double measuring_work(const Rows& rows, std::size_t n_centres) {
+    return static_cast<double>(rows.n_entries()) * static_cast<double>(n_centres);
 }
 
 namespace detail {
@@ -186,7 +197,7 @@ class ChunkStep {
     bool keeps(std::size_t row) const {
         const auto label = static_cast<std::size_t>(labels_[row]);
         if (update_.keeps(row, label)) return true;
-        return update_.keeps_at_distance(row, label, std::sqrt(rows_.squared_distance(row, centres_.values.row(label))));
+        return update_.keeps_at_distance(row, label, std::sqrt(rows_.squared_distance(row, centres_, label)));
     }
 
     void scan() {
@@ -231,10 +242,10 @@ StepReport run_step(const Rows& rows, std::span<const T> weights, RowMajor<const
     const typename Rows::Centres prepared(centres);
     const double largest_norm = 2 * static_cast<double>(*std::max_element(prepared.norms.begin(), prepared.norms.end()));
     const BoundsUpdate update(bounds, centres, rows.rows());
-    const Chunks chunks = row_chunks(rows.rows(), rows.cols(), centres.rows);
+    const Chunks chunks = row_chunks(rows, centres.rows, centres.size());
     std::vector<SumChanges> changes(chunks.count);
     std::vector<StepReport> reports(chunks.count);
-    const double work = static_cast<double>(rows.rows()) * (static_cast<double>(rows.cols() * centres.rows) / 4 + 16);
+    const double work = measuring_work(rows, centres.rows) / 4 + 16 * static_cast<double>(rows.rows());
     parallel_for(chunks.count, threads.for_work(work), [&](std::size_t chunk) {
         ChunkStep<Rows, kBounded> step(rows, prepared, largest_norm, weights, bounds, update, labels);
         step.run(chunks.begin(chunk), chunks.end(chunk));
@@ -301,12 +312,12 @@ void for_each_run(const Rows& rows, const Chunks& chunks, Threads threads, Body&
 template <class Rows, class T>
 double inertia(const Rows& rows, std::span<const T> weights, RowMajor<const T> centres, std::span<const std::int32_t> labels,
                Threads threads) {
-    const Chunks chunks = row_chunks(rows.rows(), rows.cols(), 1);
+    const typename Rows::Centres prepared(centres);
+    const Chunks chunks = row_chunks(rows, 1);
     std::vector<double> partial(chunks.count, 0.0);
-    const double work = static_cast<double>(rows.rows()) * static_cast<double>(rows.cols());
-    for_each_row(chunks, threads.for_work(work), [&](std::size_t row, std::size_t chunk) {
+    for_each_row(chunks, threads.for_work(measuring_work(rows, 1)), [&](std::size_t row, std::size_t chunk) {
         const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[row]);
-        partial[chunk] += weight * rows.squared_distance(row, centres.row(static_cast<std::size_t>(labels[row])));
+        partial[chunk] += weight * rows.squared_distance(row, prepared, static_cast<std::size_t>(labels[row]));
     });
     return std::accumulate(partial.begin(), partial.end(), 0.0);
 }
@@ -319,10 +330,11 @@ void relocate(const Rows& rows, std::span<const T> weights, RowMajor<const T> ce
               const std::vector<std::size_t>& empty, std::vector<double>& sums, std::vector<double>& cluster_weights,
               Threads threads) {
     const std::size_t d = centres.cols;
+    const typename Rows::Centres prepared(centres);
     std::vector<double> distance(rows.rows());
-    for_each_row(row_chunks(rows.rows(), d, 1), threads, [&](std::size_t row, std::size_t) {
+    for_each_row(row_chunks(rows, 1), threads, [&](std::size_t row, std::size_t) {
         const bool counts = weights.empty() || weights[row] > 0;
-        distance[row] = counts ? rows.squared_distance(row, centres.row(static_cast<std::size_t>(labels[row]))) : 0.0;
+        distance[row] = counts ? rows.squared_distance(row, prepared, static_cast<std::size_t>(labels[row])) : 0.0;
     });
     std::vector<std::size_t> order(rows.rows());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -378,26 +390,26 @@ std::size_t update_centres(const Rows& rows, std::span<const T> weights, RowMajo
 template <class Rows, class T>
 void nearest_centres(const Rows& rows, RowMajor<const T> centres, std::span<std::int32_t> labels, Threads threads) {
     const typename Rows::Centres prepared(centres);
-    const Chunks chunks = row_chunks(rows.rows(), rows.cols(), centres.rows);
-    const double work = static_cast<double>(rows.rows()) * static_cast<double>(rows.cols() * centres.rows);
-    for_each_run(rows, chunks, threads.for_work(work / 4), [&](auto& search, std::span<const std::size_t> ids) {
-        Found<T> found[Rows::capacity()];
-        search.template nearest<false>(ids, prepared, found);
-        for (std::size_t i = 0; i < ids.size(); ++i) labels[ids[i]] = found[i].centre;
-    });
+    const Chunks chunks = row_chunks(rows, centres.rows);
+    for_each_run(rows, chunks, threads.for_work(measuring_work(rows, centres.rows) / 4),
+                 [&](auto& search, std::span<const std::size_t> ids) {
+                     Found<T> found[Rows::capacity()];
+                     search.template nearest<false>(ids, prepared, found);
+                     for (std::size_t i = 0; i < ids.size(); ++i) labels[ids[i]] = found[i].centre;
+                 });
 }
 
 // Writes the distance of each row to each centre to `distances`. O(n k d).
 template <class Rows, class T>
 void centre_distances(const Rows& rows, RowMajor<const T> centres, RowMajor<T> distances, Threads threads) {
     const typename Rows::Centres prepared(centres);
-    const Chunks chunks = row_chunks(rows.rows(), rows.cols(), centres.rows);
-    const double work = static_cast<double>(rows.rows()) * static_cast<double>(rows.cols() * centres.rows);
-    for_each_run(rows, chunks, threads.for_work(work / 4), [&](auto& search, std::span<const std::size_t> ids) {
-        T* out = distances.row(ids.front());
-        search.squared_distances(ids, prepared, out);
-        for (std::size_t i = 0; i < ids.size() * centres.rows; ++i) out[i] = std::sqrt(out[i]);
-    });
+    const Chunks chunks = row_chunks(rows, centres.rows);
+    for_each_run(rows, chunks, threads.for_work(measuring_work(rows, centres.rows) / 4),
+                 [&](auto& search, std::span<const std::size_t> ids) {
+                     T* out = distances.row(ids.front());
+                     search.squared_distances(ids, prepared, out);
+                     for (std::size_t i = 0; i < ids.size() * centres.rows; ++i) out[i] = std::sqrt(out[i]);
+                 });
 }
 
 }  // namespace mercer::cluster

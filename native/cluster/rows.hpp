@@ -1,10 +1,10 @@
 // Dense or sparse rows as one role. A kernel is a template over Rows and asks it for
 //   Rows::Centres(centres)                 the centres, prepared once
-//   rows.capacity()                        how many rows to search at a time
+//   rows.capacity(), rows.n_entries()      how many rows to search at a time; how many numbers the rows hold
 //   Rows::Search(rows)                     scratch memory for one thread, with
 //     nearest<kWithSecond>(ids, centres, found)      the nearest centres of some rows
 //     squared_distances(ids, centres, out)           to out[i * k + c]
-//   rows.squared_distance(id, centre), rows.squared_norm(id), rows.add_to(id, factor, sums)
+//   rows.squared_distance(id, centres, c), rows.squared_norm(id), rows.add_to(id, factor, sums)
 #pragma once
 
 #include <algorithm>
@@ -29,9 +29,17 @@ struct DenseRows {
     std::size_t rows() const { return x.rows; }
     std::size_t cols() const { return x.cols; }
     static constexpr std::size_t capacity() { return kGroupRows<T>; }
+    std::size_t n_entries() const { return x.rows * x.cols; }
     T at(std::size_t row, std::size_t j) const { return x(row, j) - (shift.empty() ? T{0} : shift[j]); }
 
-    double squared_distance(std::size_t row, const T* centre) const {
+    struct Centres {
+        explicit Centres(RowMajor<const T> c) : values(c), norms(half_norms(c)) {}
+        RowMajor<const T> values;
+        std::vector<T> norms;
+    };
+
+    double squared_distance(std::size_t row, const Centres& centres, std::size_t c) const {
+        const T* centre = centres.values.row(c);
         return sum_over(row, [&](std::size_t j, T value) {
             const double difference = static_cast<double>(value) - static_cast<double>(centre[j]);
             return difference * difference;
@@ -48,12 +56,6 @@ struct DenseRows {
         const T* source = x.row(row);
         for (std::size_t j = 0; j < x.cols; ++j) target[j] += factor * static_cast<double>(source[j] - shift[j]);
     }
-
-    struct Centres {
-        explicit Centres(RowMajor<const T> c) : values(c), norms(half_norms(c)) {}
-        RowMajor<const T> values;
-        std::vector<T> norms;
-    };
 
     class Search {
        public:
@@ -132,13 +134,25 @@ struct CsrRows {
     std::size_t rows() const { return x.rows; }
     std::size_t cols() const { return x.cols; }
     static constexpr std::size_t capacity() { return 16; }
+    std::size_t n_entries() const { return static_cast<std::size_t>(x.row_starts.back()); }
 
-    double squared_distance(std::size_t row, const T* centre) const {
-        double sum = lane_sum(x.cols, [&](std::size_t j) { return static_cast<double>(centre[j]) * centre[j]; });
+    struct Centres {
+        explicit Centres(RowMajor<const T> c) : values(c), norms(half_norms(c)), lines(c.size()) {
+            for (std::size_t i = 0; i < c.rows; ++i)
+                for (std::size_t j = 0; j < c.cols; ++j) lines[j * c.rows + i] = c(i, j);
+        }
+        RowMajor<const T> values;
+        std::vector<T> norms;
+        std::vector<T> lines;
+    };
+
+    double squared_distance(std::size_t row, const Centres& centres, std::size_t c) const {
+        const T* centre = centres.values.row(c);
+        double sum = 2 * static_cast<double>(centres.norms[c]);
         for (std::size_t e = x.begin(row); e < x.end(row); ++e) {
             const double value = x.values[e];
-            const double c = centre[x.columns[e]];
-            sum += (value - c) * (value - c) - c * c;
+            const double coordinate = centre[x.columns[e]];
+            sum += value * (value - 2 * coordinate);
         }
         return std::max(sum, 0.0);
     }
@@ -150,16 +164,6 @@ struct CsrRows {
     void add_to(std::size_t row, double factor, double* target) const {
         for (std::size_t e = x.begin(row); e < x.end(row); ++e) target[x.columns[e]] += factor * static_cast<double>(x.values[e]);
     }
-
-    struct Centres {
-        explicit Centres(RowMajor<const T> c) : values(c), norms(half_norms(c)), lines(c.size()) {
-            for (std::size_t i = 0; i < c.rows; ++i)
-                for (std::size_t j = 0; j < c.cols; ++j) lines[j * c.rows + i] = c(i, j);
-        }
-        RowMajor<const T> values;
-        std::vector<T> norms;
-        std::vector<T> lines;
-    };
 
     class Search {
        public:

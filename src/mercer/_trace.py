@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -116,6 +117,14 @@ def iterate(solver: Solver, *, max_iter: int, watch: Callable[[Record], bool]) -
     return Status.MAX_ITER, history
 
 
+def _depth_of_caller() -> int:
+    """The `stacklevel` at which a warning points to the first line outside Mercer and scikit-learn."""
+    frame, depth = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("mercer", "sklearn"):
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
 def store_outcome(estimator: Estimator, outcome: Outcome) -> Estimator:
     """Leave `certificate_`, `history_` and `n_iter_` on the estimator, and give the fit's one warning if it has one."""
     target: Any = estimator
@@ -124,7 +133,7 @@ def store_outcome(estimator: Estimator, outcome: Outcome) -> Estimator:
         target.n_iter_ = outcome.n_iter
         target.history_ = outcome.history
     if outcome.warning is not None:
-        warnings.warn(f"{type(estimator).__name__}: {outcome.warning}", ConvergenceWarning, stacklevel=4)
+        warnings.warn(f"{type(estimator).__name__}: {outcome.warning}", ConvergenceWarning, stacklevel=_depth_of_caller())
     return estimator
 
 
