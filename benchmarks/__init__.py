@@ -1,0 +1,1 @@
+"""Mercer against its peers: time, memory and the quality reached. Run `python -m benchmarks --help`."""
