@@ -11,7 +11,7 @@ JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: help build dev demo lint test test-all wheel-check sanitize bench clean
+.PHONY: help build dev demo lint tidy test test-all wheel-check sanitize bench clean
 
 help:
 	@echo "make demo      cluster and regress an embedded data set, print the result and write a picture"
