@@ -29,7 +29,7 @@ struct Moments {
             const double share = both > 0 ? other.weight[j] / both : 0.0;
             const double delta = other.mean[j] - mean[j];
             deviation[j] += other.deviation[j] + (both > 0 ? delta * delta * weight[j] * share : 0.0);
-            mean[j] += other.weight[j] > 0 ? delta * share : 0.0;
+            mean[j] += delta * share;  // 0 where the other weighs nothing, NaN where it holds an infinity all the same
             weight[j] = both;
         }
     }
@@ -59,7 +59,8 @@ inline Chunks column_chunks(std::size_t n_rows, std::size_t n_columns) {
     return Chunks::of(n_rows, std::clamp<std::size_t>(262144 / std::max<std::size_t>(n_columns, 1), 64, 16384), 64);
 }
 
-// Moments of all columns; `weights` may be empty. Two passes over each block, one over memory. O(n d).
+// Moments of all columns; `weights` may be empty. A mean is 0 where nothing is present, and not finite exactly where an infinity
+// is or a sum overflows. Two passes over each block, one over memory. O(n d).
 template <Real T>
 Moments column_moments(Matrix<const T> x, std::span<const T> weights, Threads threads) {
     const std::size_t d = x.cols;
@@ -78,8 +79,7 @@ Moments column_moments(Matrix<const T> x, std::span<const T> weights, Threads th
                                moments.mean[j] += present ? w * row[j] : 0.0;
                            }
                        }
-                       for (std::size_t j = 0; j < d; ++j)
-                           moments.mean[j] = moments.weight[j] > 0 ? moments.mean[j] / moments.weight[j] : 0.0;
+                       for (std::size_t j = 0; j < d; ++j) moments.mean[j] /= moments.weight[j] > 0 ? moments.weight[j] : 1.0;
                        for (std::size_t i = 0; i < n; ++i) {
                            const double w = weights.empty() ? 1.0 : static_cast<double>(weights[first + i]);
                            const double* row = block + i * d;
