@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.utils import assert_all_finite
+from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.validation import validate_data
 
 FloatArray = npt.NDArray[Any]
@@ -80,6 +80,17 @@ def check_X_y(
     return _tidy(X), np.ascontiguousarray(y, dtype=X.dtype)
 
 
+def check_transformed(estimator: Any, X: Any, *, sparse: str | tuple[str, ...] | None = None) -> Any:
+    """What a transformation gave back, as a float matrix of as many columns, whatever their names; NaN and infinity pass."""
+    if not _is_plain(estimator, X):
+        checks = {"accept_sparse": sparse or False, "accept_large_sparse": False, "dtype": FLOATS, "ensure_all_finite": False}
+        X = _tidy(check_array(X, **checks))
+    if X.shape[1] != estimator.n_features_in_:
+        owner, n_features = type(estimator).__name__, estimator.n_features_in_
+        raise ValueError(f"X has {X.shape[1]} features, but {owner} is expecting {n_features} features as input.")
+    return X
+
+
 def _is_plain(estimator: Any, X: Any) -> bool:
     """Whether X is an array that needs no conversion: one row is then ready in a microsecond."""
     return (
@@ -103,11 +114,11 @@ def require_finite(caller: Any, X: Any, *, allow_nan: bool = False) -> None:
     assert_all_finite(X, allow_nan=allow_nan, estimator_name=_name_of(caller), input_name="X")
 
 
-def require_no_overflow(caller: Any, X: Any, what: str) -> None:
+def require_no_overflow(caller: Any, X: Any, what: str, *, allow_nan: bool = False) -> None:
     """Raise the right error for a sum over X that is NaN or infinite: bad values in X, or values too large for its type."""
-    require_finite(caller, X)
+    require_finite(caller, X, allow_nan=allow_nan)
     values = X.data if sp.issparse(X) else X
-    largest = np.abs(values).max(initial=0)
+    largest = np.fmax.reduce(np.abs(values), axis=None, initial=0)
     raise ValueError(
         f"{_name_of(caller)}: X holds values as large as {largest:.3g}, and {what} "
         f"overflow {X.dtype}. Scale X to moderate values first."
