@@ -25,7 +25,7 @@ MULTIPLY: Operation = kernels.multiply_add
 class Scaler(OneToOneFeatureMixin, TransformerMixin, MercerEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Base of the scalers: input and output of `transform` and `inverse_transform`."""
 
-    _sparse_formats: ClassVar[tuple[str, ...] | None] = ("csr", "csc")
+    _sparse_formats: ClassVar[tuple[str, ...] | None] = ("csr", "csc")  # what comes out of `transform`
 
     def _shift_and_scale(self) -> tuple[FloatArray | None, FloatArray | None]:
         """The fitted parameters of the columns; None where there is nothing to do."""
@@ -108,7 +108,7 @@ def _scale_sparse(
 ) -> Any:
     """The same for sparse rows, whose zeros stay zero."""
     require_finite(estimator, rows, allow_nan=True)
-    if copy or not rows.data.flags.writeable:
+    if not rows.data.flags.writeable or (copy and _may_share_memory(getattr(given, "data", None), rows.data)):
         rows = rows.copy()
     if scale is not None:
         inplace_column_scale(rows, 1.0 / scale if operation is DIVIDE else scale)

@@ -73,6 +73,7 @@ class StandardScaler(Scaler):
     [0.66, -1.45, 0.13, 0.66]
     """
 
+    _sparse_formats = ("csr",)
     _parameter_rules: ClassVar[dict[str, Rule]] = {"copy": Bool(), "with_mean": Bool(), "with_std": Bool(), "ddof": Integer(0)}
 
     def __init__(self, *, copy: bool = True, with_mean: bool = True, with_std: bool = True, ddof: int = 0) -> None:
@@ -105,7 +106,7 @@ class StandardScaler(Scaler):
 
     def _fit(self, X: Any, sample_weight: Any, seen: tuple[FloatArray, ...] | None) -> StandardScaler:
         params = check_params(self)
-        X = check_X(self, X, sparse=self._sparse_formats, finite="deferred", reset=seen is None)
+        X = check_X(self, X, sparse=("csr", "csc"), finite="deferred", reset=seen is None)
         self._check_dense_or_uncentred(X, "center")
         weights = check_weights(sample_weight, X.shape[0], X.dtype)
         task = FitTask.start(self, X)
