@@ -46,7 +46,7 @@ class Bucketed {
 
     // The order of the buckets is the order of the numbers: the bits of a positive number, the inverted bits of a negative one.
     std::size_t bucket(T value) const {
-        const auto bits = std::bit_cast<Bits<T>>(value + T{0});  // -0 and 0 are equal: one bucket for both
+        const auto bits = std::bit_cast<Bits<T>>(value);
         constexpr auto kSign = Bits<T>{1} << (8 * sizeof(T) - 1);
         return static_cast<std::size_t>((bits & kSign ? ~bits : bits | kSign) >> shift_);
     }

@@ -35,7 +35,7 @@ void add_line(const T* x, std::size_t n, Ranges<T>& ranges) {
     for (std::size_t first = 0; first < n; first += width) {
         const T* values = x + first;
         const std::size_t m = std::min(width, n - first);
-#pragma GCC ivdep
+        MERCER_INDEPENDENT
         for (std::size_t i = 0; i < m; ++i) {
             low[i] = values[i] < low[i] ? values[i] : low[i];
             high[i] = values[i] > high[i] ? values[i] : high[i];

@@ -9,6 +9,13 @@
 #include "core/parallel.hpp"
 #include "core/views.hpp"
 
+// Says of the loop that follows that its steps do not depend on each other, though input and output may be the same memory.
+#if defined(__clang__)
+#define MERCER_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define MERCER_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 namespace mercer::preprocessing {
 
 // The bits of a number as an integer of its size: comparing them is something the compiler vectorises.

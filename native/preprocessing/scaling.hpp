@@ -62,14 +62,14 @@ bool scale_line(const T* x, std::ptrdiff_t x_stride, T* out, std::ptrdiff_t out_
     const auto run = [&](auto from, auto to) {
         for (std::size_t begin = 0; begin < n; begin += kStep) {
             const auto first = static_cast<std::ptrdiff_t>(begin), last = static_cast<std::ptrdiff_t>(std::min(n, begin + kStep));
-#pragma GCC ivdep
+            MERCER_INDEPENDENT
             for (std::ptrdiff_t i = first; i < last; ++i) {
                 const T value = x[i * from];
                 has_infinity |= (std::bit_cast<Bits<T>>(value) & kMagnitude) == kInfinity;
                 out[i * to] = Operation::first(value, shift[i * ParameterStride], scale[i * ParameterStride]);
             }
             std::atomic_signal_fence(std::memory_order_seq_cst);  // keeps the compiler from fusing the steps
-#pragma GCC ivdep
+            MERCER_INDEPENDENT
             for (std::ptrdiff_t i = first; i < last; ++i)
                 out[i * to] = limits.clip(Operation::second(out[i * to], shift[i * ParameterStride], scale[i * ParameterStride]));
         }

@@ -153,6 +153,15 @@ def test_fit_transform_and_inverse_agree_with_scikit_learn(scaler, X):
     np.testing.assert_array_equal(X, before)
 
 
+@pytest.mark.parametrize("make", SCALERS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_fitted_attributes_are_of_the_types_scikit_learn_gives_them(make, dtype):
+    scaler = make().fit(NOTES.astype(dtype))
+    peer = peer_of(scaler).fit(NOTES.astype(dtype))
+    for name in set(ATTRIBUTES) - {"n_samples_seen_"}:
+        assert np.asarray(getattr(scaler, name, None)).dtype == np.asarray(getattr(peer, name, None)).dtype, name
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning:sklearn")
 @quick
 @given(X=matrices(dtypes=(np.float64,)), data=st.data())
@@ -415,6 +424,28 @@ def test_the_count_is_an_integer_without_weights_and_an_array_where_columns_diff
     assert StandardScaler().fit(NOTES, sample_weight=[0.5, 1, 1, 1]).n_samples_seen_ == 3.5
 
 
+@pytest.mark.parametrize("make", SCALERS)
+def test_a_callback_sees_the_fit_begin_and_end_with_the_fitted_scaler(make):
+    pytest.importorskip("sklearn.callback")
+    seen = []
+
+    class Recorder:
+        def setup(self, estimator, context):
+            seen.append("setup")
+
+        def teardown(self, estimator, context):
+            seen.append("teardown")
+
+        def on_fit_task_begin(self, estimator, context, *, X=None, y=None, metadata=None, fitted_estimator=None):
+            seen.append(X.shape)
+
+        def on_fit_task_end(self, estimator, context, *, X=None, y=None, metadata=None, fitted_estimator=None):
+            seen.append(fitted_estimator.transform(X).shape)
+
+    make().set_callbacks(Recorder()).fit(NOTES)
+    assert seen == ["setup", (4, 3), (4, 3), "teardown"]
+
+
 # Errors
 
 
@@ -451,13 +482,15 @@ def test_infinity_in_sparse_rows_is_an_error(scaler):
 def test_infinity_in_a_row_of_weight_zero_is_an_error():
     X = NOTES.copy()
     X[0, 0] = np.inf
-    for weights in ([0, 1, 1, 1], [0, 0, 0, 1]):
-        with pytest.raises(ValueError, match="infinity"):
-            StandardScaler().fit(X, sample_weight=weights)
     long = np.ones((5000, 1))
     long[0] = np.inf
-    with pytest.raises(ValueError, match="infinity"):
-        StandardScaler().fit(long, sample_weight=np.arange(5000) > 4000)
+    for with_std in (True, False):
+        scaler = StandardScaler(with_std=with_std)
+        for weights in ([0, 1, 1, 1], [0, 0, 0, 1]):
+            with pytest.raises(ValueError, match="infinity"):
+                scaler.fit(X, sample_weight=weights)
+        with pytest.raises(ValueError, match="infinity"):
+            scaler.fit(long, sample_weight=np.arange(5000) > 4000)
 
 
 @pytest.mark.parametrize("make", [StandardScaler, MinMaxScaler, RobustScaler])
