@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_wine
@@ -59,6 +56,7 @@ def draw(X: np.ndarray, names: list[str], model: KMeans, curve: object, truth: n
 
 
 def main() -> None:
+    plt.switch_backend("Agg")  # a file, not a window
     wine = load_wine()
     names = [str(name) for name in wine.feature_names]
     model, curve = cluster(wine.data, wine.target)

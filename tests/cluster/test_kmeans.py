@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -33,7 +35,7 @@ def layouts(X):
 def test_fit_takes_the_same_steps_as_the_naive_algorithm(n, d, k, algorithm):
     X = blobs(n, d, k)
     start = X[:k].copy()
-    labels, centres, history = naive.lloyd(X, start, max_iter=25)
+    _, centres, history = naive.lloyd(X, start, max_iter=25)
     model = KMeans(k, init=start, max_iter=25, tol=0, algorithm=algorithm).fit(X)
     np.testing.assert_array_equal(model.labels_, naive.assign(X, centres))
     np.testing.assert_allclose(model.cluster_centers_, centres, rtol=1e-9, atol=1e-9)
@@ -101,7 +103,8 @@ def test_predict_transform_and_score_agree_with_the_naive_ones(dtype, is_sparse)
     np.testing.assert_array_equal(model.predict(given_rows), distances.argmin(axis=1))
     assert model.score(given_rows) == pytest.approx(-(distances.min(axis=1) ** 2).sum(), rel=tol)
     weights = np.arange(1, 201, dtype=dtype)
-    assert model.score(given_rows, sample_weight=weights) == pytest.approx(-(weights * distances.min(axis=1) ** 2).sum(), rel=tol)
+    expected = -(weights * distances.min(axis=1) ** 2).sum()
+    assert model.score(given_rows, sample_weight=weights) == pytest.approx(expected, rel=tol)
     assert model.transform(given_rows).dtype == dtype
     assert model.labels_.dtype == np.int32
 
@@ -125,7 +128,7 @@ def test_data_far_from_the_origin_are_clustered_as_near_it(dtype):
 def test_inertia_never_rises():
     X = blobs(3000, 16, 25, spread=0.5)
     history = [record["inertia"] for record in KMeans(25, random_state=0, tol=0).fit(X).history_]
-    assert all(later <= earlier * (1 + 1e-12) for earlier, later in zip(history, history[1:], strict=False))
+    assert all(later <= earlier * (1 + 1e-12) for earlier, later in pairwise(history))
 
 
 def test_weights_equal_repetitions():
@@ -254,7 +257,7 @@ def test_a_wrong_parameter_is_named_with_what_would_do(params, message):
 
 def test_wrong_starts_are_refused():
     X = blobs(50, 2, 3)
-    with pytest.raises(ValueError, match=r"init holds centres of shape \(2, 2\); with n_clusters=3 and this X it must be \(3, 2\)"):
+    with pytest.raises(ValueError, match=r"centres of shape \(2, 2\); with n_clusters=3 and this X it must be \(3, 2\)"):
         KMeans(3, init=X[:2]).fit(X)
     with pytest.raises(ValueError, match="init"):
         KMeans(3, init=np.full((3, 2), np.nan)).fit(X)

@@ -10,14 +10,13 @@ import importlib.util
 import os
 from types import ModuleType
 
-from mercer._native import _cpu_level
-
 # Best first. `native` is what a development build has: it was compiled for the machine at hand.
 _ORDER = ("native", "v4", "v3", "v2", "base")
 
 
 def _is_supported(variant: str) -> bool:
-    return not variant.startswith("v") or _cpu_level.x86_level() >= int(variant[1:])
+    level: int = importlib.import_module(f"{__name__}._cpu_level").x86_level()
+    return not variant.startswith("v") or level >= int(variant[1:])
 
 
 def _find_variants() -> list[str]:
