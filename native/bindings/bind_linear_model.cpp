@@ -50,9 +50,9 @@ void bind_linear_model(nb::module_& m) {
     const auto array = nb::arg().noconvert();
     m.def(
         "solve_scaled",
-        [](Rows2<double> gram, Rows2<double> moments, Out2<double> factor, Out1<double> scales, Out2<double> coef) {
-            const auto g = rows<double>(gram);
-            const auto b = rows<double>(moments);
+        [](In2<double> gram, In2<double> moments, Out2<double> factor, Out1<double> scales, Out2<double> coef) {
+            const auto g = matrix<double>(gram);
+            const auto b = matrix<double>(moments);
             const auto c = rows<double>(coef);
             require(g.cols == g.rows && factor.shape(0) == g.rows && factor.shape(1) == g.rows && scales.shape(0) == g.rows &&
                         b.cols == g.rows && c.rows == b.rows && c.cols == b.cols,

@@ -163,7 +163,7 @@ double centred_gram(const Sample<T>& sample, bool is_centred, RowMajor<double> g
 // Solves gram coef' = moments' for every row of `moments` (targets x features) by Cholesky after scaling the diagonal to one.
 // Writes the scaled factor to `factor` (lower triangle in row-major order) and the scales to `scales`. Returns the estimated
 // reciprocal condition number of the scaled matrix, or 0 where it is not positive definite (then `coef` is not written). O(d^3).
-inline double solve_scaled(RowMajor<const double> gram, RowMajor<const double> moments, RowMajor<double> factor,
+inline double solve_scaled(Matrix<const double> gram, Matrix<const double> moments, RowMajor<double> factor,
                            std::span<double> scales, RowMajor<double> coef) {
     const std::size_t d = gram.rows;
     for (std::size_t j = 0; j < d; ++j) {
@@ -189,36 +189,54 @@ inline double solve_scaled(RowMajor<const double> gram, RowMajor<const double> m
     return blas::pocon(RowMajor<const double>{factor.data, d, d}, norm);
 }
 
-// For the residuals r = y - X coef' - intercept: writes X_c' W r to `gradient` (targets x features), where X_c is X minus `means`,
-// and r' W r to `squares`. In double precision. O(n d t).
+namespace detail {
+
+// The sum of a vector's lanes.
+inline double sum_lanes(S::Vector v) {
+    double sum = 0;
+    for (std::size_t lane = 0; lane < S::kLanes; ++lane) sum += v[lane];
+    return sum;
+}
+
+// sums[0 .. p] += residual * row, and sums[p] += residual^2, where residual is the product of row and `signs`; p in whole vectors.
+inline void add_residual(const double* row, const double* signs, std::size_t p, double* sums) {
+    S::Vector product{};
+    for (std::size_t j = 0; j < p; j += S::kLanes) product += S::load(row + j) * S::load(signs + j);
+    const double residual = sum_lanes(product);
+    for (std::size_t j = 0; j < p; j += S::kLanes) S::store(sums + j, S::load(sums + j) + residual * S::load(row + j));
+    sums[p] += residual * residual;
+}
+
+}  // namespace detail
+
+// For the residuals r = y - means_y - X_c coef': writes X_c' W r to `gradient` (targets x features), where X_c is X minus its
+// means, and r' W r to `squares`. `means` holds those of X, then of y. In double precision. O(n d t).
 template <Real T>
 void residual_gradient(const Sample<T>& sample, std::span<const double> means, RowMajor<const double> coef,
                        RowMajor<double> gradient, std::span<double> squares, Threads threads) {
     const std::size_t d = sample.x.cols;
     const std::size_t t = sample.y.cols;
     const std::size_t p = Simd<double>::round_up(d + t + 1);
-    const Chunks chunks = detail::sample_chunks(sample.rows(), d + t, t * (d + 1));
-    std::vector<std::vector<double>> partial(chunks.count, std::vector<double>(t * (d + 1), 0.0));
+    std::vector<double> signs(t * p, 0.0);  // a row of [X_c, y_c, 1] times this is its residual
+    for (std::size_t target = 0; target < t; ++target) {
+        for (std::size_t j = 0; j < d; ++j) signs[target * p + j] = -coef(target, j);
+        signs[target * p + d + target] = 1;
+    }
+    const Chunks chunks = detail::sample_chunks(sample.rows(), d + t, t * (p + 1));
+    std::vector<std::vector<double>> partial(chunks.count, std::vector<double>(t * (p + 1), 0.0));
     const double work = static_cast<double>(sample.rows()) * static_cast<double>(d * t);
-    detail::for_each_block(sample, means, p, chunks, threads.for_work(work),
-                           [&](const double* block, std::size_t n, std::size_t, std::size_t chunk) {
-                               for (std::size_t i = 0; i < n; ++i) {
-                                   const double* row = block + i * p;
-                                   for (std::size_t target = 0; target < t; ++target) {
-                                       double residual = row[d + target];
-                                       for (std::size_t j = 0; j < d; ++j) residual -= row[j] * coef(target, j);
-                                       double* sums = partial[chunk].data() + target * (d + 1);
-                                       for (std::size_t j = 0; j < d; ++j) sums[j] += residual * row[j];
-                                       sums[d] += residual * residual;
-                                   }
-                               }
-                           });
+    detail::for_each_block(
+        sample, means, p, chunks, threads.for_work(work), [&](const double* block, std::size_t n, std::size_t, std::size_t chunk) {
+            for (std::size_t target = 0; target < t; ++target)
+                for (std::size_t i = 0; i < n; ++i)
+                    detail::add_residual(block + i * p, signs.data() + target * p, p, partial[chunk].data() + target * (p + 1));
+        });
     for (std::size_t target = 0; target < t; ++target) {
         std::fill_n(gradient.row(target), d, 0.0);
         squares[target] = 0;
         for (const auto& sums : partial) {
-            for (std::size_t j = 0; j < d; ++j) gradient(target, j) += sums[target * (d + 1) + j];
-            squares[target] += sums[target * (d + 1) + d];
+            for (std::size_t j = 0; j < d; ++j) gradient(target, j) += sums[target * (p + 1) + j];
+            squares[target] += sums[target * (p + 1) + p];
         }
     }
 }
