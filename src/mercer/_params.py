@@ -192,8 +192,6 @@ class NumberOfJobs(Rule):
 class HasParams(Protocol):
     _parameter_rules: Mapping[str, Rule]
 
-    def get_params(self, deep: bool = ...) -> dict[str, Any]: ...
-
 
 def check_value(owner: str, name: str, value: Any, rule: Rule) -> Any:
     """The checked value, or an error that names the parameter, the value and what would do."""
@@ -206,7 +204,5 @@ def check_value(owner: str, name: str, value: Any, rule: Rule) -> Any:
 def check_params(estimator: HasParams) -> SimpleNamespace:
     """All parameters of an estimator, checked, as a value: what follows reads this and never checks again."""
     owner = type(estimator).__name__
-    values = estimator.get_params(deep=False)
-    return SimpleNamespace(
-        **{name: check_value(owner, name, values[name], rule) for name, rule in estimator._parameter_rules.items()}
-    )
+    rules = estimator._parameter_rules.items()
+    return SimpleNamespace(**{name: check_value(owner, name, getattr(estimator, name), rule) for name, rule in rules})
