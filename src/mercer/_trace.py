@@ -27,6 +27,7 @@ class Status(Enum):
     CONVERGED = "converged"
     MAX_ITER = "stopped at max_iter"
     STOPPED = "stopped by a callback"
+    INEXACT = "ended short of its tolerance"
 
     @property
     def is_success(self) -> bool:
