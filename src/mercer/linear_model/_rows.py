@@ -1,0 +1,146 @@
+"""The rows of a regression, dense or sparse: the few sums over them that the solvers need. Knows no solver.
+
+Below, A is X minus its means, each row times the root of its weight, and b the same of y; without an intercept nothing is
+subtracted. Everything is summed in double precision, whatever the type of X.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+from sklearn.utils import assert_all_finite
+
+from mercer._arrays import FloatArray, require_finite
+from mercer._native import kernels
+
+
+class Products(NamedTuple):
+    """[A, b]' [A, b], the means of the columns of [X, y], and the total weight."""
+
+    gram: FloatArray
+    means: FloatArray
+    weight: float
+
+
+class Rows(Protocol):
+    """What dense and sparse rows have in common."""
+
+    n_rows: int
+    n_features: int
+    n_targets: int
+
+    def products(self) -> Products:
+        """[A, b]' [A, b]."""
+        ...
+
+    def residuals(self, means: FloatArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """A' r and r' r for the residuals r = b - A coef' themselves: (targets x features) and (targets)."""
+        ...
+
+
+class DenseRows:
+    """Dense X in any memory order: read in place, block by block."""
+
+    def __init__(
+        self, estimator: Any, X: FloatArray, y: FloatArray, weights: FloatArray | None, *, is_centred: bool, n_threads: int
+    ):
+        self._estimator, self._X, self._weights = estimator, X, weights
+        self._y = y if y.ndim == 2 else y[:, None]
+        self._is_centred, self._n_threads = is_centred, n_threads
+        self.n_rows, self.n_features = X.shape
+        self.n_targets = self._y.shape[1]
+
+    def products(self) -> Products:
+        n_columns = self.n_features + self.n_targets
+        gram, means = np.empty((n_columns, n_columns)), np.empty(n_columns)
+        weight = kernels.centred_gram(self._X, self._y, self._weights, self._is_centred, gram, means, self._n_threads)
+        if not np.isfinite(gram).all():
+            self._refuse()
+        return Products(gram, means, weight)
+
+    def residuals(self, means: FloatArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        gradient, squares = np.empty_like(coef), np.empty(self.n_targets)
+        kernels.residual_gradient(self._X, self._y, self._weights, means, coef, gradient, squares, self._n_threads)
+        return gradient, squares
+
+    def means(self) -> tuple[FloatArray, float]:
+        """The means of [X, y] and the total weight, without the products: for X with more columns than rows."""
+        require_finite(self._estimator, self._X)
+        weight = float(self.n_rows if self._weights is None else self._weights.sum(dtype=np.float64))
+        if not self._is_centred:
+            return np.zeros(self.n_features + self.n_targets), weight
+        weights = None if self._weights is None else self._weights.astype(np.float64)
+        parts = (np.average(part.astype(np.float64, copy=False), axis=0, weights=weights) for part in (self._X, self._y))
+        return np.concatenate([*parts]), weight
+
+    def matrices(self, means: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """A and b themselves: a copy of the data in double precision. Columns constant up to rounding are zero in A."""
+        A = self._X - means[: self.n_features]
+        A[:, np.abs(A).max(axis=0) <= 8 * np.finfo(np.float64).eps * np.abs(means[: self.n_features])] = 0
+        b = self._y - means[self.n_features :]
+        if self._weights is not None:
+            roots = np.sqrt(self._weights.astype(np.float64))[:, None]
+            A *= roots
+            b *= roots
+        return A, b
+
+    def _refuse(self) -> None:
+        """Say why the products are not finite."""
+        name = type(self._estimator).__name__
+        require_finite(self._estimator, self._X)
+        assert_all_finite(self._y, estimator_name=name, input_name="y")
+        largest = max(np.abs(self._X).max(), np.abs(self._y).max())
+        raise ValueError(
+            f"{name}: X or y holds values as large as {largest:.3g}, whose squares overflow. Scale them to moderate size first."
+        )
+
+
+class SparseRows:
+    """Sparse X: never centred in memory; what centring changes is added to the products."""
+
+    def __init__(self, X: Any, y: FloatArray, weights: FloatArray | None, *, is_centred: bool):
+        self._X = X.astype(np.float64, copy=False)
+        self._y = (y if y.ndim == 2 else y[:, None]).astype(np.float64)
+        self.n_rows, self.n_features = X.shape
+        self.n_targets = self._y.shape[1]
+        self._weights = np.ones(self.n_rows) if weights is None else weights.astype(np.float64)
+        self.weight = float(self._weights.sum())
+        sums = np.concatenate([self._X.T @ self._weights, self._weights @ self._y])
+        self.means = sums / self.weight if is_centred else np.zeros_like(sums)
+
+    def products(self) -> Products:
+        d, weighted = self.n_features, sp.diags(self._weights) @ self._X
+        gram = np.empty((len(self.means), len(self.means)))
+        gram[:d, :d] = (self._X.T @ weighted).toarray()
+        gram[:d, d:] = weighted.T @ self._y
+        gram[d:, :d] = gram[:d, d:].T
+        gram[d:, d:] = (self._y * self._weights[:, None]).T @ self._y
+        return Products(gram - self.weight * np.outer(self.means, self.means), self.means, self.weight)
+
+    def residuals(self, means: FloatArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        x_mean, y_mean = means[: self.n_features], means[self.n_features :]
+        residual = self._y - self._X @ coef.T + (coef @ x_mean - y_mean)
+        weighted = self._weights[:, None] * residual
+        gradient = (self._X.T @ weighted).T - np.outer(weighted.sum(axis=0), x_mean)
+        return np.ascontiguousarray(gradient), np.einsum("ij,ij->j", weighted, residual)
+
+    def column_norms(self) -> FloatArray:
+        """The norms of the columns of A."""
+        squares = self._X.multiply(self._X).T @ self._weights - self.weight * self.means[: self.n_features] ** 2
+        norms: FloatArray = np.sqrt(np.maximum(squares, 0))
+        return norms
+
+    def operator(self) -> tuple[LinearOperator, FloatArray]:
+        """A as a linear operator, and b."""
+        x_mean, roots = self.means[: self.n_features], np.sqrt(self._weights)
+        scaled = sp.diags(roots) @ self._X
+        A = LinearOperator(
+            shape=self._X.shape,
+            dtype=np.float64,
+            matvec=lambda v: scaled @ v - roots * (x_mean @ v),
+            rmatvec=lambda v: scaled.T @ v - x_mean * (roots @ v),
+        )
+        return A, roots[:, None] * (self._y - self.means[self.n_features :])
