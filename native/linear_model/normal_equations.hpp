@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/blas.hpp"
@@ -78,16 +79,22 @@ inline void add_gram(const double* block, std::size_t n, std::size_t p, std::siz
     for (; i < q; ++i) gram_stripe<1>(block, n, p, i, gram);
 }
 
-// Means of some rows spread over the sample: near enough to the true means to shift by.
+// Weighted means of some rows spread over the sample: near enough to the true means to shift by, as a rule.
 template <Real T>
 std::vector<double> rough_means(const Sample<T>& sample) {
     std::vector<double> mean(sample.cols(), 0.0);
     const std::size_t n = std::min<std::size_t>(sample.rows(), 64);
+    double total = 0;
     for (std::size_t k = 0; k < n; ++k) {
         const std::size_t row = k * sample.rows() / n;
-        for (std::size_t j = 0; j < sample.x.cols; ++j) mean[j] += static_cast<double>(sample.x(row, j)) / static_cast<double>(n);
+        const double weight = sample.weights.empty() ? 1.0 : static_cast<double>(sample.weights[row]);
+        if (!(weight > 0)) continue;
+        total += weight;
+        const double share = weight / total;
+        const std::size_t d = sample.x.cols;
+        for (std::size_t j = 0; j < d; ++j) mean[j] += share * (static_cast<double>(sample.x(row, j)) - mean[j]);
         for (std::size_t j = 0; j < sample.y.cols; ++j)
-            mean[sample.x.cols + j] += static_cast<double>(sample.y(row, j)) / static_cast<double>(n);
+            mean[d + j] += share * (static_cast<double>(sample.y(row, j)) - mean[d + j]);
     }
     return mean;
 }
@@ -128,14 +135,13 @@ inline Chunks sample_chunks(std::size_t n_rows, std::size_t n_columns, std::size
 
 }  // namespace detail
 
-// Writes the Gram matrix of [X, y] to `gram` (both triangles, centred if asked for) and the means of its columns to `means` (zero
-// if not centred). Returns the total weight. One pass over the data, in double precision. O(n (d + t)^2).
+namespace detail {
+
+// The upper triangle of the Gram matrix of [X, y, 1] - shift, p to a row.
 template <Real T>
-double centred_gram(const Sample<T>& sample, bool is_centred, RowMajor<double> gram, std::span<double> means, Threads threads) {
+Aligned<double> shifted_gram(const Sample<T>& sample, std::span<const double> shift, std::size_t p, Threads threads) {
     const std::size_t q = sample.cols();
-    const std::size_t p = Simd<double>::round_up(q + 1);
-    const std::vector<double> shift = is_centred ? detail::rough_means(sample) : std::vector<double>(q, 0.0);
-    const Chunks chunks = detail::sample_chunks(sample.rows(), q, p * p);
+    const Chunks chunks = sample_chunks(sample.rows(), q, p * p);
     std::vector<Aligned<double>> partial;
     partial.reserve(chunks.count);
     for (std::size_t chunk = 0; chunk < chunks.count; ++chunk) {
@@ -143,21 +149,46 @@ double centred_gram(const Sample<T>& sample, bool is_centred, RowMajor<double> g
         std::fill_n(partial.back().data(), p * p, 0.0);
     }
     const double work = static_cast<double>(sample.rows()) * static_cast<double>(q * q) / 4;
-    detail::for_each_block(sample, shift, p, chunks, threads.for_work(work),
-                           [&](const double* block, std::size_t n, std::size_t, std::size_t chunk) {
-                               detail::add_gram(block, n, p, q + 1, partial[chunk].data());
-                           });
-    double* total = partial[0].data();
+    for_each_block(sample, shift, p, chunks, threads.for_work(work),
+                   [&](const double* block, std::size_t n, std::size_t, std::size_t chunk) {
+                       add_gram(block, n, p, q + 1, partial[chunk].data());
+                   });
     for (std::size_t chunk = 1; chunk < chunks.count; ++chunk)
-        for (std::size_t i = 0; i < p * p; ++i) total[i] += partial[chunk][i];
+        for (std::size_t i = 0; i < p * p; ++i) partial[0][i] += partial[chunk][i];
+    return std::move(partial[0]);
+}
 
-    const double weight = total[q * p + q];
-    const auto offset = [&](std::size_t j) { return is_centred && weight > 0 ? total[j * p + q] / weight : 0.0; };
-    for (std::size_t i = 0; i < q; ++i) {
-        means[i] = shift[i] + offset(i);
-        for (std::size_t j = i; j < q; ++j) gram(i, j) = gram(j, i) = total[i * p + j] - weight * offset(i) * offset(j);
+}  // namespace detail
+
+// Writes the Gram matrix of [X, y] to `gram` (both triangles, centred if asked for) and the means of its columns to `means` (zero
+// if not centred). Returns the total weight. One pass over the data, in double precision, and a second where the rough means were
+// so far off that centring would lose more than two digits. O(n (d + t)^2).
+template <Real T>
+double centred_gram(const Sample<T>& sample, bool is_centred, RowMajor<double> gram, std::span<double> means, Threads threads) {
+    const std::size_t q = sample.cols();
+    const std::size_t p = Simd<double>::round_up(q + 1);
+    std::vector<double> shift = is_centred ? detail::rough_means(sample) : std::vector<double>(q, 0.0);
+    for (bool is_last = !is_centred;; is_last = true) {
+        const Aligned<double> total = detail::shifted_gram(sample, shift, p, threads);
+        const double weight = total[q * p + q];
+        bool is_lost = false;
+        std::vector<double> offset(q, 0.0);
+        for (std::size_t j = 0; j < q; ++j) {
+            if (is_centred && weight > 0) offset[j] = total[j * p + q] / weight;
+            means[j] = shift[j] + offset[j];
+            const double removed = weight * offset[j] * offset[j];
+            is_lost |= removed > 100 * (total[j * p + j] - removed) && std::abs(offset[j]) > 1e-14 * std::abs(means[j]);
+        }
+        if (is_lost && !is_last) {
+            shift.assign(means.begin(), means.end());
+            continue;
+        }
+        for (std::size_t i = 0; i < q; ++i) {
+            for (std::size_t j = i; j < q; ++j) gram(i, j) = gram(j, i) = total[i * p + j] - weight * offset[i] * offset[j];
+            if (gram(i, i) < 0) gram(i, i) = 0;
+        }
+        return weight;
     }
-    return weight;
 }
 
 // Solves gram coef' = moments' for every row of `moments` (targets x features) by Cholesky after scaling the diagonal to one.

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from mercer.linear_model import LinearRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer.linear_model import LinearRegression
 
 
 @parametrize_with_checks([LinearRegression(), LinearRegression(positive=True), LinearRegression(fit_intercept=False)])

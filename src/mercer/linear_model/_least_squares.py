@@ -16,7 +16,7 @@ from scipy.sparse.linalg import lsqr
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
-from mercer.linear_model._rows import DenseRows, Products, Rows, SparseRows
+from mercer.linear_model._rows import DenseRows, Products, Rows, SparseRows, column_norms
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -26,6 +26,7 @@ WELL_CONDITIONED = 1e-3
 REFINABLE = 1e-12
 MAX_REFINEMENTS = 8
 MOST_SPARSE_PRODUCTS = 500  # features up to which sparse data are solved by their products
+SMALLEST = float(np.finfo(np.float64).tiny) / EPS  # below it sums of squares lose digits by underflow
 CANCELLED = 1e-6  # a residual sum of squares that is this small against the total is not taken from the products
 
 
@@ -82,6 +83,12 @@ def relative_gradient(gradient: FloatArray, column_norms: FloatArray, target_nor
     return float(np.divide(np.abs(gradient), scale, out=np.zeros_like(gradient), where=scale > 0).max())
 
 
+def _total_squares(products: Products, n_features: int) -> FloatArray:
+    """b' b for each target; zero where the target is constant up to rounding."""
+    total = products.gram.diagonal()[n_features:]
+    return np.where(total > products.noise()[n_features:], total, 0.0)
+
+
 def _violation(gradient: FloatArray, coef: FloatArray) -> FloatArray:
     """What is left of the conditions for w >= 0: no gradient where w > 0, none that would lower the objective where w = 0."""
     return np.where(coef > 0, gradient, np.maximum(gradient, 0))
@@ -95,10 +102,9 @@ class _System:
 
     @classmethod
     def of(cls, products: Products, n_features: int) -> _System | None:
-        """None where A' A is not positive definite, or a column is constant up to rounding."""
+        """None where A' A is not positive definite, or a column is constant up to rounding or too small to square."""
         d, gram = n_features, products.gram
-        noise = products.means[:d] * (8 * EPS)
-        if (gram.diagonal()[:d] <= products.weight * noise * noise).any():
+        if (gram.diagonal()[:d] <= products.noise()[:d] + SMALLEST).any():
             return None
         coef, factor, scales = np.empty((gram.shape[0] - d, d)), np.empty((d, d)), np.empty(d)
         rcond = kernels.solve_scaled(gram[:d, :d], gram[d:, :d], factor, scales, coef)
@@ -117,7 +123,7 @@ def _normal_equations(
     system = _System.of(products, d)
     if system is None or system.rcond < least_rcond:
         return None
-    total = gram.diagonal()[d:].copy()
+    total = _total_squares(products, d)
     coef, method = system.coef, "normal equations, Cholesky"
     if system.rcond >= accepted:
         gradient = gram[d:, :d] - coef @ gram[:d, :d]
@@ -160,9 +166,9 @@ def _refine(rows: Rows, means: FloatArray, system: _System) -> tuple[FloatArray,
 
 def _orthogonal(rows: DenseRows, means: FloatArray, weight: float, tol: float) -> Solution:
     """Singular values of A; of A with columns of norm one instead, where that leaves less of the gradient."""
-    A, b = rows.matrices(means)
-    norms = _column_norms(A)
-    target_norms = _column_norms(b)
+    A, b = rows.matrices(means, weight)
+    norms = column_norms(A)
+    target_norms = column_norms(b)
     scales = 1 / np.where(norms > 0, norms, 1)
     unit = A * scales
     cutoff = max(tol, EPS * max(A.shape))
@@ -194,14 +200,6 @@ def _orthogonal(rows: DenseRows, means: FloatArray, weight: float, tol: float) -
     )
 
 
-def _column_norms(A: FloatArray) -> FloatArray:
-    """Norms of columns, safe from overflow and underflow."""
-    largest = np.abs(A).max(axis=0)
-    divisors = np.where(largest > 0, largest, 1)
-    norms: FloatArray = largest * np.linalg.norm(A / divisors, axis=0)
-    return norms
-
-
 def _non_negative_by_factor(rows: Rows, products: Products, system: _System) -> Solution:
     """On the triangular factor: d rows in place of n."""
     d, gram = rows.n_features, products.gram
@@ -209,14 +207,14 @@ def _non_negative_by_factor(rows: Rows, products: Products, system: _System) -> 
     upper = np.ascontiguousarray(system.factor.T)
     coef = np.array([nnls(upper, column, maxiter=30 * d)[0] for column in right.T]) * system.scales
     gradient, squares = rows.residuals(products.means, coef)
-    total = gram.diagonal()[d:].copy()
+    total = _total_squares(products, d)
     condition = relative_gradient(_violation(gradient, coef), 1 / system.scales, np.sqrt(total))
     return Solution(coef, products.means, products.weight, squares, total, condition, "active set on the Cholesky factor")
 
 
 def _non_negative_by_data(rows: DenseRows, products: Products) -> Solution:
-    A, b = rows.matrices(products.means)
-    norms, target_norms = _column_norms(A), _column_norms(b)
+    A, b = rows.matrices(products.means, products.weight)
+    norms, target_norms = column_norms(A), column_norms(b)
     divisors = np.where(norms > 0, norms, 1)
     A /= divisors
     scaled = np.array([nnls(A, column, maxiter=30 * A.shape[1])[0] for column in b.T])

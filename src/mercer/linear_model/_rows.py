@@ -16,6 +16,8 @@ from sklearn.utils import assert_all_finite
 from mercer._arrays import FloatArray, require_finite
 from mercer._native import kernels
 
+ROUNDING = 8 * float(np.finfo(np.float64).eps)  # a column that varies by less, against its mean, is constant
+
 
 class Products(NamedTuple):
     """[A, b]' [A, b], the means of the columns of [X, y], and the total weight."""
@@ -23,6 +25,19 @@ class Products(NamedTuple):
     gram: FloatArray
     means: FloatArray
     weight: float
+
+    def noise(self) -> FloatArray:
+        """What rounding alone may leave of the sum of squares of a constant column."""
+        noise: FloatArray = self.weight * (self.means * ROUNDING) ** 2
+        return noise
+
+
+def column_norms(A: FloatArray) -> FloatArray:
+    """Norms of columns, safe from overflow and underflow."""
+    largest = np.abs(A).max(axis=0)
+    divisors = np.where(largest > 0, largest, 1)
+    norms: FloatArray = largest * np.linalg.norm(A / divisors, axis=0)
+    return norms
 
 
 class Rows(Protocol):
@@ -76,15 +91,16 @@ class DenseRows:
         parts = (np.average(part.astype(np.float64, copy=False), axis=0, weights=weights) for part in (self._X, self._y))
         return np.concatenate([*parts]), weight
 
-    def matrices(self, means: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """A and b themselves: a copy of the data in double precision. Columns constant up to rounding are zero in A."""
-        A = self._X - means[: self.n_features]
-        A[:, np.abs(A).max(axis=0) <= 8 * np.finfo(np.float64).eps * np.abs(means[: self.n_features])] = 0
-        b = self._y - means[self.n_features :]
+    def matrices(self, means: FloatArray, weight: float) -> tuple[FloatArray, FloatArray]:
+        """A and b themselves: a copy of the data in double precision. Columns constant up to rounding are zero."""
+        A, b = self._X - means[: self.n_features], self._y - means[self.n_features :]
         if self._weights is not None:
             roots = np.sqrt(self._weights.astype(np.float64))[:, None]
             A *= roots
             b *= roots
+        noise = ROUNDING * np.sqrt(weight) * np.abs(means)
+        A[:, column_norms(A) <= noise[: self.n_features]] = 0
+        b[:, column_norms(b) <= noise[self.n_features :]] = 0
         return A, b
 
     def _refuse(self) -> None:
