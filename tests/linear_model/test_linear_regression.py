@@ -88,9 +88,7 @@ def test_coefficients_equal_those_of_the_textbook(problem):
     assert model.rank_ == oracle.rank
     np.testing.assert_allclose(model.singular_, oracle.singular, atol=1e-7 * oracle.singular.max() + 1e-300)
     assert model.certificate_.converged
-    assert model.certificate_.residual < (
-        1e-10 if X.dtype == np.float64 else 1e-6
-    )  # a sum of floats is rounded and then dropped
+    assert model.certificate_.residual < (1e-10 if X.dtype == np.float64 else 1e-6)  # of a rounded sum, the rest is dropped
 
 
 @settings(max_examples=100, deadline=None)
@@ -200,6 +198,36 @@ def test_wide_and_deficient_sparse_data_are_solved_by_lsqr_as_in_scikit_learn():
     assert model.certificate_.method == "LSQR"
     assert model.certificate_.converged
     np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("constant", [1 / 3, 1e8 / 3, 0])
+def test_a_constant_column_of_sparse_data_does_no_harm(constant):
+    X, y = make_data(5, 300, 5)
+    X[:, 2] = constant
+    sparse, dense = (LinearRegression(tol=1e-10).fit(data, y) for data in (sp.csr_array(X), X))
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-8)
+    assert dense.coef_[2] == 0
+    assert sparse.certificate_.converged
+
+
+def test_a_column_that_is_constant_where_the_weights_are_positive_has_no_coefficient():
+    X, y = make_data(5, 1000, 3)
+    weights = np.zeros(1000)
+    weights[[1, 2, 3, 5, 6, 7, 9]] = np.linspace(1, 2, 7)
+    X[weights > 0, 0] = 0.1
+    model = LinearRegression().fit(X, y, weights)
+    assert model.coef_[0] == 0
+    assert model.rank_ == 2
+    constant = LinearRegression().fit(X, np.where(weights > 0, 0.1, y), weights)
+    assert constant.certificate_.residual == 0
+
+
+def test_a_constant_target_is_not_fitted_to_its_rounding_errors():
+    X, _ = make_data(5, 7, 20)
+    for value in (0.1, 1 / 3, 1e8 / 3):
+        model = LinearRegression().fit(X, np.full(7, value), np.linspace(1, 2, 7))
+        assert not model.coef_.any()
+        assert model.certificate_.residual == 0
 
 
 @pytest.mark.parametrize("seed", range(5))

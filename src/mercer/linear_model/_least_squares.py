@@ -86,7 +86,7 @@ def relative_gradient(gradient: FloatArray, column_norms: FloatArray, target_nor
 def _total_squares(products: Products, n_features: int) -> FloatArray:
     """b' b for each target; zero where the target is constant up to rounding."""
     total = products.gram.diagonal()[n_features:]
-    return np.where(total > products.noise()[n_features:], total, 0.0)
+    return np.where(total > products.noise[n_features:], total, 0.0)
 
 
 def _violation(gradient: FloatArray, coef: FloatArray) -> FloatArray:
@@ -104,7 +104,7 @@ class _System:
     def of(cls, products: Products, n_features: int) -> _System | None:
         """None where A' A is not positive definite, or a column is constant up to rounding or too small to square."""
         d, gram = n_features, products.gram
-        if (gram.diagonal()[:d] <= products.noise()[:d] + SMALLEST).any():
+        if (gram.diagonal()[:d] <= products.noise[:d] + SMALLEST).any():
             return None
         coef, factor, scales = np.empty((gram.shape[0] - d, d)), np.empty((d, d)), np.empty(d)
         rcond = kernels.solve_scaled(gram[:d, :d], gram[d:, :d], factor, scales, coef)
@@ -184,9 +184,10 @@ def _orthogonal(rows: DenseRows, means: FloatArray, weight: float, tol: float) -
     if best[0] > cutoff and (scaled := attempt(unit, scales))[0] < best[0]:
         best, method = scaled, "singular value decomposition, columns of norm one"
     condition, coef, residual, rank, _ = best
+    coef = np.where(norms > 0, coef, 0.0)  # not just nearly so
     factor = qr(unit, mode="economic", check_finite=False)[1].T if rank == rows.n_features else None
     return Solution(
-        np.ascontiguousarray(coef),
+        coef,
         means,
         weight,
         np.einsum("ij,ij->j", residual, residual),

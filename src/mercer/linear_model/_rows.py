@@ -17,19 +17,16 @@ from mercer._arrays import FloatArray, require_finite
 from mercer._native import kernels
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)  # a column that varies by less, against its mean, is constant
+CANCELLED = 1e-10  # of a sum of squares about zero: less than this about the mean is not to be trusted
 
 
 class Products(NamedTuple):
-    """[A, b]' [A, b], the means of the columns of [X, y], and the total weight."""
+    """[A, b]' [A, b] and what it was made with."""
 
     gram: FloatArray
-    means: FloatArray
-    weight: float
-
-    def noise(self) -> FloatArray:
-        """What rounding alone may leave of the sum of squares of a constant column."""
-        noise: FloatArray = self.weight * (self.means * ROUNDING) ** 2
-        return noise
+    means: FloatArray  # of the columns of [X, y]
+    weight: float  # of all rows
+    noise: FloatArray  # what rounding alone may leave of the sum of squares of a constant column
 
 
 def column_norms(A: FloatArray) -> FloatArray:
@@ -74,7 +71,7 @@ class DenseRows:
         weight = kernels.centred_gram(self._X, self._y, self._weights, self._is_centred, gram, means, self._n_threads)
         if not np.isfinite(gram).all():
             self._refuse()
-        return Products(gram, means, weight)
+        return Products(gram, means, weight, weight * (means * ROUNDING) ** 2)
 
     def residuals(self, means: FloatArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
         gradient, squares = np.empty_like(coef), np.empty(self.n_targets)
@@ -126,15 +123,19 @@ class SparseRows:
         self.weight = float(self._weights.sum())
         sums = np.concatenate([self._X.T @ self._weights, self._weights @ self._y])
         self.means = sums / self.weight if is_centred else np.zeros_like(sums)
+        self._is_centred = is_centred
 
     def products(self) -> Products:
         d, weighted = self.n_features, sp.diags(self._weights) @ self._X
+        x_mean, y = self.means[:d], self._y - self.means[d:]
         gram = np.empty((len(self.means), len(self.means)))
-        gram[:d, :d] = (self._X.T @ weighted).toarray()
-        gram[:d, d:] = weighted.T @ self._y
-        gram[d:, :d] = gram[:d, d:].T
-        gram[d:, d:] = (self._y * self._weights[:, None]).T @ self._y
-        return Products(gram - self.weight * np.outer(self.means, self.means), self.means, self.weight)
+        gram[:d, :d] = (self._X.T @ weighted).toarray() - self.weight * np.outer(x_mean, x_mean)
+        gram[d:, :d] = (weighted.T @ y).T
+        gram[:d, d:] = gram[d:, :d].T
+        gram[d:, d:] = (y * self._weights[:, None]).T @ y
+        noise = self.weight * (self.means * ROUNDING) ** 2
+        noise[:d] = CANCELLED * self.weight * x_mean**2
+        return Products(gram, self.means, self.weight, noise)
 
     def residuals(self, means: FloatArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
         x_mean, y_mean = means[: self.n_features], means[self.n_features :]
@@ -150,9 +151,12 @@ class SparseRows:
         return norms
 
     def operator(self) -> tuple[LinearOperator, FloatArray]:
-        """A as a linear operator, and b."""
+        """A as a linear operator, and b. Constant columns are zero in A: their rounding errors would look like data."""
         x_mean, roots = self.means[: self.n_features], np.sqrt(self._weights)
-        scaled = sp.diags(roots) @ self._X
+        varies = np.ones(self.n_features)
+        if self._is_centred:
+            varies[(self._X.max(axis=0) - self._X.min(axis=0)).toarray().ravel() == 0] = 0
+        scaled, x_mean = sp.diags(roots) @ self._X @ sp.diags(varies), x_mean * varies
         A = LinearOperator(
             shape=self._X.shape,
             dtype=np.float64,
