@@ -1,6 +1,7 @@
 // Copies rows into contiguous scratch memory, shifted: the only place where a kernel touches the user's layout.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -24,9 +25,23 @@ void pack_rows(Matrix<const In> x, std::span<const std::size_t> rows, std::span<
         }
         return;
     }
-    for (std::size_t j = 0; j < x.cols; ++j) {  // column by column: Fortran order reads contiguously
-        const Out offset = shift.empty() ? Out{0} : shift[j];
-        for (std::size_t i = 0; i < rows.size(); ++i) out[i * ld + j] = static_cast<Out>(x(rows[i], j)) - offset;
+    // A few columns at a time: Fortran order is read along its columns, and a line of the output is written whole.
+    constexpr std::size_t kColumns = 8;
+    for (std::size_t first = 0; first < x.cols; first += kColumns) {
+        const std::size_t n = std::min(kColumns, x.cols - first);
+        Out offset[kColumns] = {};
+        if (!shift.empty()) std::copy_n(shift.data() + first, n, offset);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const In* source = &x(rows[i], first);
+            Out* target = out + i * ld + first;
+            if (n == kColumns) {
+                for (std::size_t j = 0; j < kColumns; ++j)
+                    target[j] = static_cast<Out>(source[static_cast<std::ptrdiff_t>(j) * x.col_stride]) - offset[j];
+            } else {
+                for (std::size_t j = 0; j < n; ++j)
+                    target[j] = static_cast<Out>(source[static_cast<std::ptrdiff_t>(j) * x.col_stride]) - offset[j];
+            }
+        }
     }
 }
 

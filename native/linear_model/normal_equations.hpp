@@ -99,13 +99,23 @@ std::vector<double> rough_means(const Sample<T>& sample) {
     return mean;
 }
 
+// Asks for rows [first, last) while other work goes on, if they lie together.
+template <Real T>
+void prefetch_rows(Matrix<const T> x, std::size_t first, std::size_t last) {
+    if (!x.has_contiguous_rows() || first >= last) return;
+    if (x.row_stride != static_cast<std::ptrdiff_t>(x.cols)) return;
+    for (const T* p = x.row(first); p < x.row(last - 1) + x.cols; p += 64 / sizeof(T)) __builtin_prefetch(p, 0, 2);
+}
+
 // Calls body(block, n, first, chunk) with rows of [X, y, 1] - shift, times the roots of the weights, as doubles, p to a row.
 template <Real T, class Body>
 void for_each_block(const Sample<T>& sample, std::span<const double> shift, std::size_t p, const Chunks& chunks, Threads threads,
                     Body&& body) {
     const std::size_t d = sample.x.cols;
     const std::size_t q = sample.cols();
-    const std::size_t capacity = std::clamp<std::size_t>(24 * 1024 / (8 * p), 32, 256);
+    // Blocks stay in the first-level cache; in Fortran order each is a run of every column, which has to be worth the way there.
+    const std::size_t least = sample.x.has_contiguous_rows() ? 32 : 128;
+    const std::size_t capacity = std::clamp<std::size_t>(24 * 1024 / (8 * p), least, 256);
     parallel_for(chunks.count, threads, [&](std::size_t chunk) {
         Aligned<double> block(capacity * p);
         std::fill_n(block.data(), capacity * p, 0.0);
@@ -122,6 +132,7 @@ void for_each_block(const Sample<T>& sample, std::span<const double> shift, std:
                     for (std::size_t j = 0; j <= q; ++j) block[i * p + j] *= root;
                 }
             }
+            prefetch_rows(sample.x, first + n, std::min(first + n + capacity, chunks.end(chunk)));
             body(block.data(), n, first, chunk);
         }
     });
