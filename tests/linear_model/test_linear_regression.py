@@ -194,6 +194,8 @@ def test_wide_and_deficient_sparse_data_are_solved_by_lsqr_as_in_scikit_learn():
     X, y = make_data(6, 80, 120, 2)
     X[np.random.default_rng(0).random(X.shape) < 0.8] = 0
     X[:, 1] = X[:, 0]
+    if "tol" not in Peer().get_params():
+        pytest.skip("this scikit-learn has no tol")
     model, peer = (cls(tol=1e-10).fit(sp.csr_array(X), y) for cls in (LinearRegression, Peer))
     assert model.certificate_.method == "LSQR"
     assert model.certificate_.converged

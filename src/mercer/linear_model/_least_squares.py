@@ -25,6 +25,7 @@ EPS = float(np.finfo(np.float64).eps)
 WELL_CONDITIONED = 1e-3
 REFINABLE = 1e-12
 MAX_REFINEMENTS = 8
+FACTORABLE = 1e-8  # from which the Cholesky factor stands for the data in non-negative least squares, without refinement
 MOST_SPARSE_PRODUCTS = 500  # features up to which sparse data are solved by their products
 SMALLEST = float(np.finfo(np.float64).tiny) / EPS  # below it sums of squares lose digits by underflow
 CANCELLED = 1e-6  # a residual sum of squares that is this small against the total is not taken from the products
@@ -68,11 +69,11 @@ def sparse_least_squares(rows: SparseRows, tol: float) -> Solution:
     return _lsqr(rows, tol)
 
 
-def non_negative_least_squares(rows: DenseRows, tol: float) -> Solution:
+def non_negative_least_squares(rows: DenseRows) -> Solution:
     """The minimiser among w >= 0."""
     products = rows.products()
     system = _System.of(products, rows.n_features)
-    if system is not None and system.rcond >= 1e-8:
+    if system is not None and system.rcond >= FACTORABLE:
         return _non_negative_by_factor(rows, products, system)
     return _non_negative_by_data(rows, products)
 

@@ -65,6 +65,8 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, MercerEstimator):  # ty
     columns are nearly or exactly dependent a singular value decomposition, with a copy in double precision. Sparse X with up
     to 500 columns is solved by its products, refined, and by LSQR otherwise.
 
+    The certificate is that of the solution in double precision; for float32 data `coef_` is then rounded.
+
     Differences from scikit-learn: the units of the columns do not matter (there, a column whose norm is `tol` times that of
     another is dropped). Weights that are all zero are refused.
 
@@ -144,7 +146,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, MercerEstimator):  # ty
         if sp.issparse(X):
             return sparse_least_squares(SparseRows(X, y, weights, is_centred=params.fit_intercept), params.tol)
         rows = DenseRows(self, X, y, weights, is_centred=params.fit_intercept, n_threads=effective_threads(params.n_jobs))
-        return (non_negative_least_squares if params.positive else least_squares)(rows, params.tol)
+        return non_negative_least_squares(rows) if params.positive else least_squares(rows, params.tol)
 
     def predict(self, X: Any) -> FloatArray:
         """The values of the model, of shape (n_samples,) or (n_samples, n_targets)."""
