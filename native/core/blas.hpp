@@ -100,8 +100,8 @@ T pocon(RowMajor<const T> l, T norm) {
     char upper = 'U';
     int n = detail::narrow(l.rows), info = 0;
     T rcond = 1;
-    std::vector<T> work(3 * l.rows);
-    std::vector<int> integers(l.rows);
+    std::vector<T> work(3 * static_cast<std::size_t>(n));
+    std::vector<int> integers(static_cast<std::size_t>(n));
     if (n > 0) table<T>.pocon(&upper, &n, detail::writable(l.data), &n, &norm, &rcond, work.data(), integers.data(), &info);
     require(info == 0, "pocon: a value is not valid");
     return rcond;

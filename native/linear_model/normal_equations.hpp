@@ -153,20 +153,16 @@ template <Real T>
 Aligned<double> shifted_gram(const Sample<T>& sample, std::span<const double> shift, std::size_t p, Threads threads) {
     const std::size_t q = sample.cols();
     const Chunks chunks = sample_chunks(sample.rows(), q, p * p);
-    std::vector<Aligned<double>> partial;
-    partial.reserve(chunks.count);
-    for (std::size_t chunk = 0; chunk < chunks.count; ++chunk) {
-        partial.emplace_back(p * p);
-        std::fill_n(partial.back().data(), p * p, 0.0);
-    }
+    Aligned<double> partial(chunks.count * p * p);
+    std::fill_n(partial.data(), partial.size(), 0.0);
     const double work = static_cast<double>(sample.rows()) * static_cast<double>(q * q) / 4;
     for_each_block(sample, shift, p, chunks, threads.for_work(work),
                    [&](const double* block, std::size_t n, std::size_t, std::size_t chunk) {
-                       add_gram(block, n, p, q + 1, partial[chunk].data());
+                       add_gram(block, n, p, q + 1, partial.data() + chunk * p * p);
                    });
     for (std::size_t chunk = 1; chunk < chunks.count; ++chunk)
-        for (std::size_t i = 0; i < p * p; ++i) partial[0][i] += partial[chunk][i];
-    return std::move(partial[0]);
+        for (std::size_t i = 0; i < p * p; ++i) partial[i] += partial[chunk * p * p + i];
+    return partial;
 }
 
 }  // namespace detail
