@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from mercer._arrays import FloatArray, require_no_overflow
+from mercer._arrays import FloatArray, require_finite, require_no_overflow
 from mercer._native import kernels
 from mercer._trace import Record
 
@@ -41,6 +41,7 @@ class Problem:
     def of(cls, estimator: Any, X: Any, weights: FloatArray | None, n_threads: int) -> Problem:
         n, d = X.shape
         if sp.issparse(X):
+            require_finite(estimator, X)
             mean, variance = (part.astype(np.float64) for part in mean_variance_axis(X, axis=0, weights=weights))
             total_weight = float(n if weights is None else weights.sum(dtype=np.float64))
             shift = np.zeros(d, dtype=X.dtype)
@@ -48,6 +49,9 @@ class Problem:
         else:
             weight, mean, deviation = np.empty(d), np.empty(d), np.empty(d)
             kernels.column_moments(X, weights, weight, mean, deviation, n_threads)
+            # The moments leave NaN out: it shows in the weight, except in a row whose weight is zero.
+            if weights is not None or (weight < n).any():
+                require_finite(estimator, X)
             shift = mean.astype(X.dtype)
             with np.errstate(over="ignore", invalid="ignore"):
                 variance = deviation / weight
