@@ -56,8 +56,8 @@ class Problem:
             with np.errstate(over="ignore", invalid="ignore"):
                 variance = deviation / weight
                 total = float((deviation + weight * (mean - shift) ** 2).sum())
-        # NaN fails the comparison too. The margin leaves room for a square of a sum in the type of X.
-        if not total < np.finfo(X.dtype).max / 64:
+        # NaN fails the comparison too.
+        if not total < _largest_square(X.dtype):
             _refuse_if_overflowing(estimator, X, shift)
         return cls(X, make_rows(X, shift), weights, shift, total, float(variance.mean()))
 
@@ -77,10 +77,15 @@ class Problem:
         return picked.toarray() if sp.issparse(picked) else np.array(picked, order="C")
 
 
+def _largest_square(dtype: npt.DTypeLike) -> float:
+    """The most that a sum of squares may be: the margin leaves room for a square of a sum in that type."""
+    return float(np.finfo(dtype).max) / 64
+
+
 def _refuse_if_overflowing(estimator: Any, X: Any, shift: FloatArray) -> None:
     values = X.data if sp.issparse(X) else X
     largest = float(np.abs(values).max(initial=0)) + float(np.abs(shift).max())
-    if not largest**2 * X.shape[1] < np.finfo(X.dtype).max / 64:
+    if not largest * largest * X.shape[1] < _largest_square(X.dtype):  # a power of a float would raise OverflowError
         require_no_overflow(estimator, X, "squared distances between its rows")
 
 
