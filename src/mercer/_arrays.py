@@ -132,6 +132,8 @@ def check_weights(sample_weight: Any, n_rows: int, dtype: npt.DTypeLike) -> Floa
     if np.isscalar(sample_weight):
         sample_weight = np.full(n_rows, sample_weight)
     weights = np.asarray(sample_weight)
+    if weights.dtype.kind == "c":
+        raise ValueError("sample_weight holds complex numbers; every weight must be a real number >= 0.")
     if weights.dtype.kind not in "fiub":
         try:
             weights = weights.astype(np.float64)
