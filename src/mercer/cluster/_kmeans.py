@@ -185,10 +185,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Me
             log(params.verbose, "k-means: inertia %.8g, squared shift %.3g", record["inertia"], record["shift"])
             if not run_task.is_watched:
                 return False
-            return run_task.subtask("iteration").end(lambda: _attributes(*solver.finish()))
+            return run_task.subtask("iteration").end(lambda: _attributes(*solver.result()))
 
         status, history = iterate(solver, max_iter=params.max_iter, watch=watch)
-        run = _Run(*solver.finish(), status=status, history=history, shift=solver.shift, tol=tol)
+        run = _Run(*solver.result(), status=status, history=history, shift=solver.shift, tol=tol)
         run_task.end(run.attributes)
         return run
 

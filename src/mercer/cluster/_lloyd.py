@@ -174,12 +174,14 @@ class Lloyd:
     def is_done(self) -> bool:
         return self.n_changed == 0 or self.shift <= self._tol
 
-    def finish(self) -> tuple[FloatArray, Labels, float]:
-        """Centres, the labels that belong to them, and the inertia from the differences."""
+    def result(self) -> tuple[FloatArray, Labels, float]:
+        """Centres, the labels that belong to them, and the inertia from the differences. The iterations may go on after it."""
+        labels = self.labels
         if self.n_changed > 0:
-            kernels.nearest_centres(self._problem.rows, self.centres, self.labels, self._n_threads)
-        inertia = kernels.inertia(self._problem.rows, self._problem.weights, self.centres, self.labels, self._n_threads)
-        return self._problem.from_shifted(self.centres), self.labels, inertia
+            labels = np.empty_like(labels)
+            kernels.nearest_centres(self._problem.rows, self.centres, labels, self._n_threads)
+        inertia = kernels.inertia(self._problem.rows, self._problem.weights, self.centres, labels, self._n_threads)
+        return self._problem.from_shifted(self.centres), labels, inertia
 
 
 class _BoundsPolicy:
