@@ -1,0 +1,116 @@
+"""How to make an instance of any estimator, and data for it. An estimator is named here only where the defaults do not do."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.utils import get_tags
+
+from tests.common.discovery import all_estimators
+
+
+def _nothing(X: Any) -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Case:
+    """What one estimator needs beyond the defaults.
+
+    `random_state=0` and `n_jobs=None` are set wherever they exist, whatever is said here.
+    """
+
+    params: Mapping[str, Any] = field(default_factory=dict)  # for an instance on small data
+    long_params: Mapping[str, Any] | None = None  # make one fit on LONG_SHAPE last for many seconds; None: a one-pass fit
+    fixed_params: Callable[[Any], dict[str, Any]] = _nothing  # leave nothing to chance or to the number of rows
+    unique_params: Mapping[str, Any] = field(default_factory=dict)  # leave one solution, whatever the order of the rows
+    grid: Mapping[str, list[Any]] = field(default_factory=dict)  # for a grid search
+
+
+CASES: dict[str, Case] = {
+    "KMeans": Case(
+        params={"n_clusters": 4},
+        long_params={"n_clusters": 200, "init": "random", "n_init": 1000, "tol": 0.0, "max_iter": 100_000},
+        fixed_params=lambda X: {"init": np.array(X[:4]), "n_init": 1, "tol": 0.0},
+        unique_params={"n_clusters": 1},  # starts are drawn by row number, so more clusters may end in other local minima
+        grid={"n_clusters": [2, 3]},
+    ),
+}
+
+LONG_SHAPE = (200_000, 20)
+
+
+def case_of(estimator: type[BaseEstimator]) -> Case:
+    return CASES.get(estimator.__name__, Case())
+
+
+def parameters_of(estimator: type[BaseEstimator]) -> list[str]:
+    return list(inspect.signature(estimator.__init__).parameters)[1:]
+
+
+def make(estimator: type[BaseEstimator], **params: Any) -> BaseEstimator:
+    """An instance for small data, deterministic unless `params` says otherwise."""
+    seed = {"random_state": 0} if "random_state" in parameters_of(estimator) else {}
+    return estimator(**{**case_of(estimator).params, **seed, **params})
+
+
+def fixed(estimator: type[BaseEstimator], X: Any, **params: Any) -> BaseEstimator:
+    """An instance whose fit depends on the data alone: no draws, no rule that counts rows."""
+    return make(estimator, **{**case_of(estimator).fixed_params(X), **params})
+
+
+@dataclass(frozen=True)
+class Data:
+    X: Any
+    y: Any = None
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        return (self.X,) if self.y is None else (self.X, self.y)
+
+    def with_X(self, X: Any) -> Data:
+        return Data(X, self.y)
+
+    def rows(self, index: Any) -> Data:
+        return Data(self.X[index], None if self.y is None else self.y[index])
+
+
+def make_data(
+    estimator: type[BaseEstimator], n_rows: int = 200, n_columns: int = 5, dtype: Any = np.float64, *, always_y: bool = False
+) -> Data:
+    """Blobs that overlap, and the y that the estimator's tags ask for (`always_y`: a y for pipelines that end in a regressor)."""
+    random = np.random.RandomState(0)
+    instance = make(estimator)
+    tags = get_tags(instance)
+    groups = random.randint(4, size=n_rows)
+    X = random.randn(4, n_columns)[groups] * 1.5 + random.randn(n_rows, n_columns)
+    if tags.input_tags.positive_only:
+        X = np.abs(X)
+    y = None
+    if is_classifier(instance):
+        y = np.array(["a", "b", "c", "d"])[groups]
+    elif is_regressor(instance) or tags.target_tags.required or always_y:
+        y = X @ random.randn(n_columns) + random.randn(n_rows)
+    if y is not None and y.dtype.kind == "f":
+        y = y.astype(dtype)
+    return Data(X.astype(dtype), y)
+
+
+def takes_weights(estimator: type[BaseEstimator]) -> bool:
+    return "sample_weight" in inspect.signature(estimator.fit).parameters
+
+
+def is_iterative(estimator: type[BaseEstimator]) -> bool:
+    return "max_iter" in parameters_of(estimator)
+
+
+def ids(estimators: list[type[BaseEstimator]]) -> list[str]:
+    return [estimator.__name__ for estimator in estimators]
+
+
+ESTIMATORS = all_estimators()

@@ -1,0 +1,431 @@
+"""What a user may rely on in every estimator: the same bits from any number of threads, forks, Ctrl-C, memory, pickles."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from tests.common.cases import ESTIMATORS, LONG_SHAPE, case_of, fixed, make, make_data, takes_weights
+from tests.common.children import finish_fork, fork_and_run, run_in_child
+from tests.common.discovery import peer_of
+from tests.common.state import (
+    assert_close,
+    assert_outputs_close,
+    assert_same_bits,
+    bits,
+    fitted_attributes,
+    outputs,
+    traces_of_a_fit,
+)
+
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
+weighted_estimators = pytest.mark.parametrize(
+    "estimator", [cls for cls in ESTIMATORS if takes_weights(cls)], ids=lambda cls: cls.__name__
+)
+DTYPES = (np.float64, np.float32)
+LARGE = (20_000, 12)  # several chunks, and work enough for several threads
+
+
+def test_there_are_estimators_to_test():
+    assert "KMeans" in {estimator.__name__ for estimator in ESTIMATORS}
+
+
+# ---- threads
+
+
+@every_estimator
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_number_of_threads_changes_no_bit(estimator, dtype):
+    data = make_data(estimator, *LARGE, dtype)
+    models = []
+    for n_threads in (1, 2, 7):
+        with threadpool_limits(n_threads, user_api="mercer"):
+            models.append(make(estimator).fit(*data.args))
+            models[-1].outputs_ = outputs(models[-1], data.X)
+    assert_same_bits(models[0], models[1])
+    assert_same_bits(models[0], models[2])
+
+
+@every_estimator
+def test_the_number_of_threads_changes_no_bit_of_a_weighted_fit_on_sparse_rows(estimator):
+    if not get_tags(make(estimator)).input_tags.sparse:
+        pytest.skip("takes no sparse input")
+    data = make_data(estimator, *LARGE)
+    data = data.with_X(sp.csr_matrix(np.where(data.X > 2, data.X, 0)))
+    weights = {"sample_weight": np.linspace(0, 2, LARGE[0])} if takes_weights(estimator) else {}
+    models = []
+    for n_threads in (1, 2, 7):
+        with threadpool_limits(n_threads, user_api="mercer"):
+            models.append(make(estimator).fit(*data.args, **weights))
+    assert_same_bits(models[0], models[1])
+    assert_same_bits(models[0], models[2])
+
+
+@every_estimator
+def test_sixteen_python_threads_that_fit_at_once_give_the_serial_result(estimator):
+    data = make_data(estimator, 5_000, 12)
+    serial = make(estimator).fit(*data.args)
+    with ThreadPoolExecutor(16) as pool:
+        for model in pool.map(lambda _: make(estimator).fit(*data.args), range(32)):
+            assert_same_bits(serial, model)
+
+
+# ---- memory layout and types
+
+
+@every_estimator
+def test_float32_is_kept_where_the_peer_keeps_it(estimator):
+    data = make_data(estimator, dtype=np.float32)
+    model = make(estimator).fit(*data.args)
+    mine = {**fitted_attributes(model), **outputs(model, data.X)}
+    peer = peer_of(estimator)
+    if peer is None:
+        if "transform" in mine and "float32" in get_tags(model).transformer_tags.preserves_dtype:
+            assert mine["transform"].dtype == np.float32
+        return
+    shared = {name: value for name, value in model.get_params(deep=False).items() if name in peer().get_params(deep=False)}
+    twin = peer(**shared).fit(*data.args)
+    for name, value in {**fitted_attributes(twin), **outputs(twin, data.X)}.items():
+        if isinstance(value, np.ndarray) and value.dtype == np.float32:
+            assert mine[name].dtype == np.float32, name
+
+
+@every_estimator
+def test_float32_finds_what_float64_finds(estimator):
+    double, single = (make_data(estimator, dtype=dtype) for dtype in DTYPES)
+    wide, narrow = (fixed(estimator, data.X).fit(*data.args) for data in (double, single))
+    for name, value in outputs(wide, double.X).items():
+        other = outputs(narrow, single.X)[name]
+        if value.dtype.kind == "f":
+            np.testing.assert_allclose(value, other, rtol=1e-3, atol=1e-3 * np.abs(value).max())
+        else:
+            np.testing.assert_array_equal(value, other)
+
+
+@every_estimator
+def test_a_read_only_memory_map_will_do(estimator, tmp_path):
+    data = make_data(estimator)
+    stored = np.memmap(tmp_path / "X", dtype=np.float64, mode="w+", shape=data.X.shape)
+    stored[:] = data.X
+    stored.flush()
+    mapped = np.memmap(tmp_path / "X", dtype=np.float64, mode="r", shape=data.X.shape)
+    model = make(estimator).fit(*data.with_X(mapped).args)
+    expected = make(estimator).fit(*data.args)
+    assert_same_bits(model, expected)
+    assert bits(outputs(model, mapped)) == bits(outputs(expected, data.X))
+
+
+LAYOUTS = {
+    "Fortran order": np.asfortranarray,
+    "every other row": lambda X: np.repeat(X, 2, axis=0)[::2],
+    "every other column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "rows backwards": lambda X: np.ascontiguousarray(X[::-1])[::-1],
+    "columns backwards": lambda X: np.ascontiguousarray(X[:, ::-1])[:, ::-1],
+    "not aligned": lambda X: np.frombuffer(b"\0" + X.tobytes(), dtype=np.uint8)[1:].view(X.dtype).reshape(X.shape),
+    "other byte order": lambda X: X.astype(X.dtype.newbyteorder()),
+    "read-only": lambda X: np.frombuffer(X.tobytes(), dtype=X.dtype).reshape(X.shape),
+    "list of lists": np.ndarray.tolist,
+}
+
+
+@every_estimator
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_memory_layout_of_X_does_not_matter(estimator, layout, dtype):
+    if layout == "list of lists" and dtype == np.float32:
+        pytest.skip("a list of Python floats is float64")
+    data = make_data(estimator, 3_000, dtype=dtype)
+    other = LAYOUTS[layout](data.X)
+    rtol = 1e-7 if dtype == np.float64 else 1e-3
+    expected = fixed(estimator, data.X).fit(*data.args)
+    model = fixed(estimator, data.X).fit(*data.with_X(other).args)
+    np.testing.assert_array_equal(other, data.X)
+    assert_close(expected, model, rtol=rtol)
+    for name, value in outputs(expected, data.X).items():
+        np.testing.assert_allclose(*(_numbers(v) for v in (value, getattr(model, name)(other))), rtol=rtol, atol=rtol)
+
+
+def _numbers(values):
+    return values if values.dtype.kind in "fiu" else np.unique(values, return_inverse=True)[1]
+
+
+SPARSE = {
+    "csr": sp.csr_matrix,
+    "csc": sp.csc_matrix,
+    "coo": sp.coo_matrix,
+    "csr array": sp.csr_array,
+    "64-bit indices": lambda X: _with_long_indices(sp.csr_matrix(X)),
+    "entries given twice": lambda X: _with_entries_twice(sp.csr_matrix(X)),
+    "entries out of order": lambda X: _with_entries_backwards(sp.csr_matrix(X)),
+}
+
+
+def _with_long_indices(X):
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return X
+
+
+def _with_entries_twice(X):
+    columns, halves = np.repeat(X.indices, 2), np.repeat(X.data / 2, 2)
+    return sp.csr_matrix((halves, columns, X.indptr * 2), shape=X.shape)
+
+
+def _with_entries_backwards(X):
+    for start, end in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+        X.indices[start:end], X.data[start:end] = X.indices[start:end][::-1].copy(), X.data[start:end][::-1].copy()
+    X.has_sorted_indices = False
+    return X
+
+
+@every_estimator
+@pytest.mark.parametrize("kind", SPARSE)
+def test_sparse_rows_give_what_the_same_dense_rows_give(estimator, kind):
+    if not get_tags(make(estimator)).input_tags.sparse:
+        pytest.skip("takes no sparse input")
+    data = make_data(estimator)
+    data = data.with_X(np.where(data.X > 0, data.X, 0))
+    params = {"with_mean": False} if "with_mean" in make(estimator).get_params() else {}
+    params |= {"with_centering": False} if "with_centering" in make(estimator).get_params() else {}
+    sparse = SPARSE[kind](data.X)
+    before = (sparse.data.copy(), sparse.shape)
+    dense_model = fixed(estimator, data.X, **params).fit(*data.args)
+    try:
+        sparse_model = fixed(estimator, data.X, **params).fit(*data.with_X(sparse).args)
+    except ValueError as error:
+        assert kind == "64-bit indices", error
+        assert "large sparse" in str(error) or "64" in str(error), error
+        return
+    assert_close(dense_model, sparse_model, rtol=1e-6)
+    for name, value in outputs(dense_model, data.X).items():
+        other = getattr(sparse_model, name)(sparse)
+        other = other.toarray() if sp.issparse(other) else other
+        np.testing.assert_allclose(_numbers(value), _numbers(other), rtol=1e-6, atol=1e-6)
+    np.testing.assert_array_equal(sparse.data, before[0])
+    assert sparse.shape == before[1]
+
+
+@every_estimator
+def test_a_fit_leaves_its_input_alone(estimator):
+    data = make_data(estimator)
+    before = bits(list(data.args))
+    model = make(estimator).fit(*data.args)
+    outputs(model, data.X)
+    assert bits(list(data.args)) == before
+
+
+# ---- processes
+
+
+def _fit_in_a_fork(estimator):
+    data = make_data(estimator, *LARGE)
+    before = make(estimator).fit(*data.args)
+
+    def fit_again():
+        assert_same_bits(make(estimator).fit(*data.args), before)
+
+    finish_fork(fork_and_run(fit_again))
+    fit_again()
+
+
+@every_estimator
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fit_after_a_fork_ends_and_gives_the_same(estimator):
+    run_in_child(_fit_in_a_fork, estimator)
+
+
+def _fork_while_fitting(estimator):
+    data = make_data(estimator, *LARGE)
+    expected = make(estimator).fit(*data.args)
+    stop = threading.Event()
+
+    def keep_fitting():
+        while not stop.is_set():
+            make(estimator).fit(*data.args)
+
+    threads = [threading.Thread(target=keep_fitting) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(5):
+            time.sleep(0.02)
+            finish_fork(fork_and_run(lambda: assert_same_bits(make(estimator).fit(*data.args), expected)))
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+@every_estimator
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_fork_while_other_threads_fit_can_fit(estimator):
+    run_in_child(_fork_while_fitting, estimator)
+
+
+def _interrupt(estimator, delay):
+    """Seconds from the signal to the KeyboardInterrupt; the estimator must then be as if never fitted."""
+    params = case_of(estimator).long_params
+    data = make_data(estimator, *LONG_SHAPE)
+    small = make_data(estimator)
+    sent = []
+
+    def send():
+        time.sleep(delay)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    while True:
+        model = make(estimator, **(params or {}))
+        threading.Thread(target=send).start()
+        try:
+            while True:  # a one-pass fit ends before the signal comes: fit anew until one is interrupted
+                model = make(estimator, **(params or {}))
+                model.fit(*data.args)
+                assert params is None, "the long fit was not long enough to interrupt"
+        except KeyboardInterrupt:
+            waited = time.monotonic() - sent[-1]
+        if not traces_of_a_fit(model):
+            break
+        assert params is None, traces_of_a_fit(model)  # else the signal came just between two short fits
+        assert len(sent) < 20, f"after 20 interrupts the estimator always has {traces_of_a_fit(model)}"
+    with pytest.raises(NotFittedError):
+        check_is_fitted(model)
+    assert_same_bits(model.set_params(**make(estimator).get_params()).fit(*small.args), make(estimator).fit(*small.args))
+    return waited
+
+
+@every_estimator
+@pytest.mark.parametrize("delay", [0.05, 0.5])
+def test_ctrl_c_ends_a_fit_within_a_second_and_leaves_no_trace(estimator, delay):
+    assert run_in_child(_interrupt, estimator, delay) < 1.0
+
+
+def _grow(estimator):
+    """Growth of the resident set over 500 fits, in bytes."""
+
+    def resident():
+        with open("/proc/self/statm") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    data = make_data(estimator)
+
+    def fit_many(count):
+        for _ in range(count):
+            outputs(make(estimator).fit(*data.args), data.X)
+
+    fit_many(100)
+    before = resident()
+    fit_many(500)
+    return resident() - before
+
+
+@every_estimator
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_five_hundred_fits_do_not_grow_the_process(estimator):
+    assert run_in_child(_grow, estimator) < 5_000_000
+
+
+def _fit_where_nothing_can_be_written(estimator):
+    os.chdir("/proc/self/task")  # nobody, not even root, can make a file here
+    with pytest.raises(OSError):
+        open("file", "w").close()
+    data = make_data(estimator)
+    outputs(make(estimator).fit(*data.args), data.X)
+
+
+@every_estimator
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="uses /proc")
+def test_a_fit_needs_no_writable_directory(estimator):
+    run_in_child(_fit_where_nothing_can_be_written, estimator)
+
+
+# ---- copies
+
+
+@every_estimator
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_a_pickle_predicts_the_same_bits(estimator, protocol):
+    data = make_data(estimator)
+    model = make(estimator).fit(*data.args)
+    copy = pickle.loads(pickle.dumps(model, protocol=protocol))
+    assert_same_bits(model, copy)
+    assert bits(outputs(model, data.X)) == bits(outputs(copy, data.X))
+
+
+@every_estimator
+def test_a_clone_is_unfitted_and_fits_to_the_same_bits(estimator):
+    data = make_data(estimator)
+    model = make(estimator).fit(*data.args)
+    copy = clone(model)
+    assert not traces_of_a_fit(copy)
+    copy.fit(*data.args)
+    assert_same_bits(model, copy)
+    assert bits(outputs(model, data.X)) == bits(outputs(copy, data.X))
+
+
+@every_estimator
+def test_a_second_fit_forgets_the_first(estimator):
+    data, other = make_data(estimator), make_data(estimator, 150, 3)
+    again = fixed(estimator, data.X)
+    again.fit(*data.args)
+    fresh = fixed(estimator, other.X)
+    again.set_params(**fresh.get_params()).fit(*other.args)
+    assert_same_bits(again, fresh.fit(*other.args))
+
+
+# ---- weights
+
+
+@weighted_estimators
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_an_integer_weight_equals_repetition_and_zero_equals_absence(estimator, dtype):
+    data = make_data(estimator, 400, dtype=dtype)
+    weights = np.random.RandomState(1).randint(0, 4, size=400)
+    repeated = data.rows(np.repeat(np.arange(400), weights))
+    one = fixed(estimator, data.X).fit(*data.args, sample_weight=weights.astype(dtype))
+    other = fixed(estimator, data.X).fit(*repeated.args)
+    rtol = 1e-8 if dtype == np.float64 else 1e-3
+    assert_close(one, other, rtol=rtol, n_rows=(400, len(repeated.X)))
+    assert_outputs_close(one, other, data.X, rtol=rtol)
+
+
+@weighted_estimators
+def test_a_row_of_weight_zero_can_be_anywhere(estimator):
+    data = make_data(estimator, 400)
+    weights = np.ones(400)
+    weights[300:] = 0
+    X = data.X.copy()
+    X[300:] += 50
+    one = fixed(estimator, data.X).fit(*data.with_X(X).args, sample_weight=weights)
+    other = fixed(estimator, data.X).fit(*data.rows(slice(300)).args)
+    assert_close(one, other, rtol=1e-8, n_rows=(400, 300))
+
+
+@weighted_estimators
+def test_weights_of_one_change_no_more_than_rounding(estimator):
+    data = make_data(estimator)
+    one = fixed(estimator, data.X).fit(*data.args, sample_weight=np.ones(len(data.X)))
+    assert_close(one, fixed(estimator, data.X).fit(*data.args), rtol=1e-10)
+
+
+@weighted_estimators
+def test_weights_of_any_numeric_type_will_do(estimator):
+    data = make_data(estimator)
+    weights = np.arange(len(data.X)) % 3 + 1
+    expected = fixed(estimator, data.X).fit(*data.args, sample_weight=weights.astype(np.float64))
+    for given in (weights, weights.astype(np.float32), weights.tolist(), weights.astype(np.uint8), np.repeat(weights, 2)[::2]):
+        assert_same_bits(fixed(estimator, data.X).fit(*data.args, sample_weight=given), expected)

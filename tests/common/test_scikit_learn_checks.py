@@ -1,0 +1,13 @@
+"""scikit-learn's own checks, over every public estimator, without exceptions."""
+
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tests.common.cases import ESTIMATORS, case_of
+
+
+@parametrize_with_checks([estimator() for estimator in ESTIMATORS])
+def test_estimator_passes_the_check(estimator, check):
+    if check.func.__name__.startswith("check_sample_weight_equivalence"):  # compares fits on rows in different orders
+        estimator = clone(estimator).set_params(**case_of(type(estimator)).unique_params)
+    check(estimator)
