@@ -70,6 +70,7 @@ void gemv(T alpha, RowMajor<const T> a, std::span<const T> x, T beta, std::span<
     require(x.size() == a.cols && y.size() == a.rows, "gemv: the shapes do not fit");
     char transposed = 'T';
     int m = detail::narrow(a.cols), n = detail::narrow(a.rows), one = 1;
+    if (m == 0) std::transform(y.begin(), y.end(), y.begin(), [beta](T value) { return beta * value; });  // BLAS returns early
     if (m == 0 || n == 0) return;
     table<T>.gemv(&transposed, &m, &n, &alpha, detail::writable(a.data), &m, detail::writable(x.data()), &one, &beta, y.data(),
                   &one);
