@@ -83,7 +83,7 @@ class Data:
 def make_data(
     estimator: type[BaseEstimator], n_rows: int = 200, n_columns: int = 5, dtype: Any = np.float64, *, always_y: bool = False
 ) -> Data:
-    """Blobs that overlap, and the y that the estimator's tags ask for (`always_y`: a y for pipelines that end in a regressor)."""
+    """Blobs that overlap, and the y that the estimator's tags ask for (`always_y`: one for pipelines with a regressor)."""
     random = np.random.RandomState(0)
     instance = make(estimator)
     tags = get_tags(instance)

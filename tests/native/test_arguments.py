@@ -1,0 +1,342 @@
+"""No call from Python can make a kernel crash: whatever the arguments, it works or raises TypeError or ValueError.
+
+The kernels and the types of their arguments are read from the compiled module, so that a new one is tested from its first day.
+All dimensions are `SIZE`, which suits almost every kernel; SHAPES says where one needs another.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from mercer._native import kernels
+from tests.common.children import run_in_child
+
+SIZE = 6
+GUARD = 64  # elements before and after each output that must stay as they are
+
+# Where the shapes of a valid call are not all SIZE: the argument's number and its shape.
+SHAPES = {
+    "centred_gram": {4: (2 * SIZE, 2 * SIZE), 5: (2 * SIZE,)},
+    "residual_gradient": {3: (2 * SIZE,)},
+    "kmeans_plusplus": {4: (SIZE + 1,)},
+    "CsrRows32": {2: (SIZE + 1,)},
+    "CsrRows64": {2: (SIZE + 1,)},
+}
+# Not kernels: they take no arrays, and some of them would run or allocate for as long or as much as they are told.
+EXEMPT = {"exchange_progress", "get_num_threads", "set_num_threads", "spin", "count_tasks", "philox_uniforms", "philox_below"}
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a kernel, as its signature describes it."""
+
+    text: str
+
+    @property
+    def is_array(self):
+        return "ndarray[" in self.text
+
+    @property
+    def is_optional(self):
+        return "None" in self.text
+
+    @property
+    def dtype(self):
+        return np.dtype(re.search(r"dtype=(\w+)", self.text)[1])
+
+    @property
+    def n_dimensions(self):
+        return re.search(r"shape=\(([^)]*)\)", self.text)[1].count("*")
+
+    @property
+    def is_output(self):
+        return self.is_array and "writable=False" not in self.text
+
+    @property
+    def is_contiguous(self):
+        return "order='C'" in self.text
+
+    @property
+    def rows_class(self):
+        found = re.search(r"_kernels_\w+\.(\w+)", self.text)
+        return found and found[1]
+
+
+def _split(arguments):
+    """The arguments of a signature: commas inside brackets do not count."""
+    parts, depth, part = [], 0, ""
+    for char in arguments:
+        depth += (char in "[(") - (char in "])")
+        if char == "," and depth == 0:
+            parts.append(part)
+            part = ""
+        else:
+            part += char
+    return [text for text in map(str.strip, [*parts, part]) if text and text not in ("self", "/")]
+
+
+def _signatures(target):
+    function = target.__init__ if isinstance(target, type) else target
+    for signature, *_ in function.__nb_signature__:
+        yield [Argument(text) for text in _split(re.match(r"def \w+\((.*)\) -> ", signature)[1])]
+
+
+def _found():
+    """Each overload of each kernel: a readable name, where to find it, and its arguments."""
+    for module in (kernels, kernels.testing):
+        for name, target in vars(module).items():
+            if name in EXEMPT or not (hasattr(target, "__nb_signature__") or isinstance(target, type)):
+                continue
+            for number, arguments in enumerate(_signatures(target)):
+                if any(argument.is_array or argument.rows_class for argument in arguments):
+                    yield pytest.param(module is kernels.testing, name, number, id=f"{name}-{number}")
+
+
+def _target(is_testing, name):
+    return getattr(kernels.testing if is_testing else kernels, name)
+
+
+class Guarded(np.ndarray):
+    """An output that lies in the middle of a larger array."""
+
+    whole = None
+
+    def guards_hold(self):
+        return self.whole is None or bool((self.whole[:GUARD] == 77).all() and (self.whole[-GUARD:] == 77).all())
+
+
+def _guarded(shape, dtype):
+    size = int(np.prod(shape))
+    whole = np.full(size + 2 * GUARD, 77, dtype=dtype)
+    inner = whole[GUARD : GUARD + size].reshape(shape).view(Guarded)
+    inner[...] = 0
+    inner.whole = whole  # copies and views of it have none
+    return inner
+
+
+def _valid(name, position, argument):
+    if argument.rows_class:
+        kind = argument.rows_class
+        return getattr(kernels, kind)(*(_valid(kind, *pair) for pair in enumerate(next(_signatures(getattr(kernels, kind))))))
+    if argument.is_array:
+        shape = SHAPES.get(name, {}).get(position, (SIZE,) * argument.n_dimensions)
+        if argument.is_output:
+            return _guarded(shape, argument.dtype)
+        if argument.dtype.kind == "f":
+            values = np.random.RandomState(position).uniform(0.1, 1, size=shape).astype(argument.dtype)
+            return values + 3 * np.eye(*shape, dtype=argument.dtype) if len(shape) == 2 else values
+        if name.startswith("CsrRows"):
+            return np.arange(shape[0], dtype=argument.dtype)  # one entry a row, on the diagonal
+        return np.zeros(shape, dtype=argument.dtype)
+    return {"int": SIZE if name.startswith("CsrRows") else 2, "float": 1.0, "bool": True}[argument.text.split(": ")[1]]
+
+
+def _misaligned(array):
+    raw = np.zeros(array.nbytes + 1, dtype=np.uint8)[1:].view(array.dtype)[: array.size].reshape(array.shape)
+    raw[...] = array
+    return raw
+
+
+def _read_only(array):
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def _with_axis(array, axis, size):
+    shape = list(array.shape)
+    shape[axis] = size
+    out = _guarded(tuple(shape), array.dtype)
+    out[...] = 0
+    return out
+
+
+def _other_dtypes(dtype):
+    return [np.dtype(name) for name in ("f8", "f4", "f2", "i8", "i4", "u4", "?", "c16", "O", "S4") if np.dtype(name) != dtype]
+
+
+def _refused(argument, value):
+    """Values that no kernel may take for this argument."""
+    yield "a word", "word"
+    yield "an object", object()
+    if not argument.is_optional:
+        yield "None", None
+    if argument.is_array:
+        for dtype in _other_dtypes(argument.dtype):
+            yield f"dtype {dtype}", value.astype(dtype)
+        yield "other byte order", value.astype(value.dtype.newbyteorder())
+        yield "one dimension more", value[None].copy()
+        yield "one dimension fewer", value[0].copy()
+        yield "a list", value.tolist()
+        yield "misaligned", _misaligned(value)
+        if argument.is_contiguous:
+            yield "every other element", np.repeat(value, 2, axis=-1)[..., ::2]
+            if value.ndim == 2:
+                yield "Fortran order", np.asfortranarray(np.ones((SIZE, SIZE + 1), dtype=value.dtype))
+        if argument.is_output:
+            yield "read-only", _read_only(value)
+
+
+def _survived(argument, value):
+    """Values that a kernel may take or refuse, but must survive."""
+    if argument.is_optional:
+        yield "None", None
+    if argument.is_array:
+        for axis in range(value.ndim):
+            for size in (0, 1, value.shape[axis] - 1, value.shape[axis] + 1, 10 * SIZE):
+                yield f"axis {axis} of size {size}", _with_axis(value, axis, size)
+        for extreme in (-1, SIZE, 10**6) if value.dtype.kind == "i" else (np.nan, np.inf, -np.inf, 1e30, -1.0, 0.0):
+            yield f"full of {extreme}", np.full_like(value, extreme)
+        if not argument.is_contiguous:
+            yield "backwards", value[::-1, ::-1]
+            yield "broadcast", np.broadcast_to(value[:1], value.shape)
+            yield "Fortran order", np.asfortranarray(value)
+        if value.dtype.kind == "i" and not argument.is_output:
+            yield "falling", np.arange(len(value))[::-1].astype(value.dtype)
+            yield "least number", np.full_like(value, np.iinfo(value.dtype).min)
+    elif argument.text.endswith(": int"):
+        for number in (-(2**31), -1, 0, SIZE + 1, 2**31 - 1, 2**40, 2**70):
+            yield f"{number}", number
+    elif argument.text.endswith(": float"):
+        for number in (np.nan, np.inf, -1e300):
+            yield f"{number}", number
+
+
+def _call(is_testing, name, number, position=None, value=None):
+    """Call with one argument replaced. Returns what happened: "worked", or the name of the error."""
+    arguments = list(_signatures(_target(is_testing, name)))[number]
+    values = [_valid(name, *pair) for pair in enumerate(arguments)]
+    if position is not None:
+        values[position] = value
+    try:
+        _target(is_testing, name)(*values)
+        happened = "worked"
+    except (TypeError, ValueError) as error:
+        happened = type(error).__name__
+        assert str(error), "an error without a message"
+    assert all(given.guards_hold() for given in values if isinstance(given, Guarded)), f"{name} wrote outside its output"
+    return happened
+
+
+def _try_all(is_testing, name, number, make_values):
+    arguments = list(_signatures(_target(is_testing, name)))[number]
+    outcomes = {}
+    for position, argument in enumerate(arguments):
+        valid = _valid(name, position, argument)
+        for what, value in make_values(argument, valid):
+            outcomes[position, argument.text, what] = _call(is_testing, name, number, position, value)
+    return outcomes
+
+
+every_kernel = pytest.mark.parametrize(("is_testing", "name", "number"), list(_found()))
+
+
+def test_kernels_are_found():
+    names = {param.values[1] for param in _found()}
+    assert {"lloyd_step", "nearest_centres", "column_moments", "DenseRows64", "CsrRows32", "gemm"} <= names
+
+
+@every_kernel
+def test_the_valid_call_is_valid(is_testing, name, number):
+    assert run_in_child(_call, is_testing, name, number) == "worked", "say in SHAPES what this kernel needs"
+
+
+@every_kernel
+def test_arguments_of_a_wrong_type_are_refused(is_testing, name, number):
+    outcomes = run_in_child(_try_all, is_testing, name, number, _refused)
+    taken = [what for what, happened in outcomes.items() if happened == "worked"]
+    assert not taken
+
+
+@every_kernel
+def test_wrong_shapes_and_wild_values_never_crash(is_testing, name, number):
+    assert run_in_child(_try_all, is_testing, name, number, _survived)
+
+
+@every_kernel
+def test_too_few_and_too_many_arguments_are_refused(is_testing, name, number):
+    target = _target(is_testing, name)
+    values = [_valid(name, *pair) for pair in enumerate(list(_signatures(target))[number])]
+    for wrong in ([], values[:-1], [*values, 1]):
+        with pytest.raises(TypeError):
+            target(*wrong)
+
+
+# ---- what the kernels must refuse by name
+
+
+def _rows(kind="DenseRows64"):
+    return _valid("", 0, Argument(f"arg0: mercer._native._kernels_native.{kind}"))
+
+
+@pytest.mark.parametrize("kind", ["CsrRows32", "CsrRows64"])
+@pytest.mark.parametrize(
+    ("row_starts", "columns", "n_columns"),
+    [
+        ([], [0, 1], 3),
+        ([1, 2], [0, 1], 3),
+        ([0, 2, 1], [0, 1], 3),
+        ([0, -1], [0, 1], 3),
+        ([0, 3], [0, 1], 3),
+        ([0, 2**31 - 1], [0, 1], 3),
+        ([0, 2], [0, 3], 3),
+        ([0, 2], [0, -1], 3),
+        ([0, 2], [0], 3),
+        ([0, 0], [0, 1], 0),
+    ],
+)
+def test_malformed_sparse_rows_are_refused(kind, row_starts, columns, n_columns):
+    dtype = np.float64 if kind == "CsrRows64" else np.float32
+    values = np.ones(2, dtype=dtype)
+    with pytest.raises(ValueError, match=r"sparse matrix|there must be a column"):
+        getattr(kernels, kind)(values, np.array(columns, dtype=np.int32), np.array(row_starts, dtype=np.int32), n_columns)
+
+
+@pytest.mark.parametrize("kind", ["DenseRows64", "CsrRows64"])
+@pytest.mark.parametrize("label", [-1, SIZE, 2**31 - 1, -(2**31)])
+def test_labels_out_of_range_are_refused(kind, label):
+    rows, centres, labels = _rows(kind), np.zeros((SIZE, SIZE)), np.zeros(SIZE, dtype=np.int32)
+    labels[-1] = label
+    with pytest.raises(ValueError, match="label is out of range"):
+        kernels.inertia(rows, None, centres, labels, 1)
+    with pytest.raises(ValueError, match="label is out of range"):
+        kernels.update_centres(
+            rows, None, centres, labels, np.zeros((SIZE, SIZE)), np.zeros(SIZE), np.zeros(SIZE, dtype=np.int64),
+            np.zeros((SIZE, SIZE)), np.zeros(SIZE), 1,
+        )  # fmt: skip
+
+
+def test_rows_keep_their_arrays_alive():
+    def make():
+        return kernels.DenseRows64(np.full((50_000, 8), 3.0), np.full(8, 1.0))
+
+    rows = make()
+    junk = [np.full((50_000, 8), -1.0) for _ in range(5)]
+    distances = np.empty((50_000, 1))
+    kernels.centre_distances(rows, np.zeros((1, 8)), distances, 2)
+    np.testing.assert_allclose(distances, np.sqrt(8 * 4.0))
+    assert junk
+
+
+def test_no_rows_at_all_are_no_rows_at_all():
+    rows = kernels.DenseRows64(np.empty((0, SIZE)), None)
+    labels = np.empty(0, dtype=np.int32)
+    kernels.nearest_centres(rows, np.zeros((2, SIZE)), labels, 2)
+    assert kernels.inertia(rows, None, np.zeros((2, SIZE)), labels, 2) == 0.0
+    with pytest.raises(ValueError, match="not a row"):
+        kernels.kmeans_plusplus(rows, None, 0, np.zeros((1, 2)), np.zeros(2, dtype=np.int64), 1)
+
+
+def _die():
+    import ctypes
+
+    ctypes.string_at(0)
+
+
+def test_a_crash_would_be_noticed():
+    with pytest.raises(AssertionError, match="died with exit code -11"):
+        run_in_child(_die)
