@@ -84,7 +84,10 @@ class Real(Rule):
     def accept(self, value: Any) -> Any:
         if not _is_number(value):
             return _REFUSED
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # an integer beyond the range of floats
+            return _REFUSED
         fits = (
             np.isfinite(number)
             and (self.least is None or number >= self.least)
