@@ -26,8 +26,10 @@ def _cgroup_quota(root: Path, membership: Path) -> float:
         lines = membership.read_text().splitlines()
     except OSError:
         return quota
-    for line in lines:
-        _, controllers, group = line.split(":", 2)
+    for fields in (line.split(":", 2) for line in lines):
+        if len(fields) != 3:
+            continue
+        _, controllers, group = fields
         if controllers == "":  # version 2: one tree
             base, read = root, _quota_v2
         elif "cpu" in controllers.split(","):
@@ -107,6 +109,13 @@ class MercerController(threadpoolctl.LibController):  # type: ignore[misc]  # th
         return __version__
 
 
+def _give_up_control() -> None:
+    """Let other threads set OpenBLAS's threads again: from threadpoolctl 3.8 on, the first to set them keeps all others out."""
+    give_up = getattr(threadpoolctl.OpenBLASController, "clear_controlling_thread", None)
+    if give_up is not None:
+        give_up()
+
+
 class _SerialBlas:
     """Counts who needs BLAS to be serial: the first in sets it, the last out restores it, whatever the order between."""
 
@@ -120,12 +129,14 @@ class _SerialBlas:
             self._users += 1
             if self._users == 1:
                 self._limits = threadpoolctl.threadpool_limits(1, user_api="blas")
+                _give_up_control()  # the thread that restores may be another
 
     def leave(self) -> None:
         with self._lock:
             self._users -= 1
             if self._users == 0:
                 self._limits.restore_original_limits()
+                _give_up_control()
                 self._limits = None
 
 
