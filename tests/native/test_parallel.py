@@ -43,7 +43,7 @@ def test_any_number_of_threads_will_do(n_threads):
 @pytest.mark.parametrize("failing", [0, 50, 99])
 def test_an_error_in_a_task_arrives_and_the_pool_survives(failing, n_threads, is_static):
     for _ in range(20):
-        with pytest.raises(ValueError, match="^task failed$"):
+        with pytest.raises(ValueError, match=r"^task failed$"):
             testing.count_tasks(100, n_threads, is_static, failing)
         assert testing.count_tasks(100, n_threads, is_static, NONE_FAILS) == [NESTED] * 100
 

@@ -1,0 +1,191 @@
+"""The package as a whole: what importing it costs, what it may import, and that its parameters are the peer's."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mercer
+from tests.common.cases import ESTIMATORS
+from tests.common.discovery import peer_of, public_modules
+
+SOURCE = Path(mercer.__file__).parent
+NATIVE = Path(__file__).parents[1] / "native"
+
+
+def _modules_after(code):
+    """The names of the modules that are loaded after some code in a fresh interpreter."""
+    command = [sys.executable, "-c", f"{code}\nimport sys, json; print(json.dumps(sorted(sys.modules)))"]
+    return set(json.loads(subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout))
+
+
+def test_import_mercer_imports_nothing_heavy():
+    loaded = _modules_after("import mercer") - _modules_after("import importlib, typing")
+    assert {name for name in loaded if name.startswith("mercer")} == {"mercer"}
+    assert not {name.partition(".")[0] for name in loaded} & {"numpy", "scipy", "sklearn", "threadpoolctl", "joblib"}
+
+
+def test_import_mercer_costs_no_more_than_sklearn_base():
+    assert _modules_after("import mercer") - {"mercer"} <= _modules_after("import sklearn.base")
+
+
+def test_no_estimator_loads_a_plotting_or_data_frame_library():
+    loaded = _modules_after("import mercer.cluster") - _modules_after("import sklearn.cluster")
+    assert not {name.partition(".")[0] for name in loaded} & {"matplotlib", "pandas", "polars", "pytest"}
+
+
+def test_public_names_are_listed_and_load_when_first_used():
+    assert set(dir(mercer)) == set(mercer.__all__)
+    for module in public_modules():
+        assert sys.modules[module.__name__] is module
+        name = module.__name__.split(".")[1]
+        assert name in mercer.__all__, f"mercer/__init__.py does not list {name}"
+        assert getattr(mercer, name) is sys.modules[f"mercer.{name}"]
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = mercer.nonsense
+
+
+def test_public_modules_list_what_they_have():
+    for module in public_modules():
+        assert module.__doc__, module.__name__
+        assert list(module.__all__) == sorted(module.__all__), module.__name__
+        for name in module.__all__:
+            assert getattr(module, name).__doc__, f"{module.__name__}.{name}"
+
+
+# ---- the source
+
+
+def _imports(path):
+    """Every dotted name that a file imports, with its line."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
+
+
+def _python_files():
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def test_there_is_source_to_read():
+    assert SOURCE / "_trace.py" in _python_files()
+    assert ("sklearn.exceptions.ConvergenceWarning", 14) not in list(_imports(SOURCE / "_params.py"))
+    assert any(name == "sklearn.exceptions.ConvergenceWarning" for name, _ in _imports(SOURCE / "_trace.py"))
+
+
+@pytest.mark.parametrize("path", _python_files(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_no_private_name_of_another_package_is_imported(path):
+    private = [
+        f"line {line}: {name}"
+        for name, line in _imports(path)
+        if name.partition(".")[0] not in ("mercer", "__future__") and any(part.startswith("_") for part in name.split("."))
+    ]
+    assert not private
+
+
+@pytest.mark.parametrize("path", _python_files(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_no_family_imports_a_private_module_of_another(path):
+    family = path.relative_to(SOURCE).parts[0] if len(path.relative_to(SOURCE).parts) > 1 else None
+    crossing = [
+        f"line {line}: {name}"
+        for name, line in _imports(path)
+        if name.startswith("mercer.")
+        and len(name.split(".")) > 2
+        and not name.split(".")[1].startswith("_")
+        and name.split(".")[1] != family
+        and any(part.startswith("_") for part in name.split(".")[2:])
+    ]
+    assert not crossing or path.name == "__init__.py", crossing
+
+
+@pytest.mark.parametrize("path", _python_files(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_only_one_place_warns_and_nothing_prints(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            assert called != "warnings.warn" or path.name == "_trace.py", f"line {node.lineno}"
+            assert called != "print" or path.name == "_show_versions.py", f"line {node.lineno}"
+
+
+needs_native_source = pytest.mark.skipif(not NATIVE.is_dir(), reason="the native source is not here")
+
+
+def _native_files():
+    return sorted([*NATIVE.rglob("*.hpp"), *NATIVE.rglob("*.cpp")])
+
+
+def _code(path):
+    """The text of a C++ file without its comments."""
+    return re.sub(r"//[^\n]*|/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+
+
+@needs_native_source
+def test_nanobind_and_python_stay_in_the_bindings():
+    outside = [path.name for path in _native_files() if path.parent.name != "bindings"]
+    assert outside
+    for path in _native_files():
+        if path.parent.name != "bindings":
+            assert not re.search(r"nanobind|\bnb::|Python\.h|\bPy[A-Z]\w+", _code(path)), path.name
+
+
+@needs_native_source
+def test_there_is_no_openmp_and_threads_live_in_one_header():
+    cmake = NATIVE.parent / "CMakeLists.txt"
+    assert "openmp" not in cmake.read_text().lower()
+    for path in _native_files():
+        assert not re.search(r"#\s*pragma\s+omp|omp\.h", _code(path)), path.name
+        if path.name != "parallel.hpp":
+            assert not re.search(r"std::(thread|jthread|async|mutex|condition_variable)\b(?!_)", _code(path)), path.name
+
+
+# ---- parameters
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
+def test_parameters_begin_with_the_peers_with_the_same_defaults(estimator):
+    peer = peer_of(estimator)
+    if peer is None:
+        pytest.skip("scikit-learn has no class of this name")
+
+    def parameters(cls, method):
+        return {
+            name: (parameter.kind, parameter.default)
+            for name, parameter in inspect.signature(getattr(cls, method)).parameters.items()
+            if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+        }
+
+    mine, theirs = parameters(estimator, "__init__"), parameters(peer, "__init__")
+    theirs = {name: value for name, value in theirs.items() if value[1] != "deprecated"}
+    assert list(mine)[: len(theirs)] == list(theirs)
+    assert {name: mine[name] for name in theirs} == theirs
+    extra = list(mine)[len(theirs) :]
+    assert all(mine[name][0] is inspect.Parameter.KEYWORD_ONLY for name in extra), f"{extra} must be keyword-only"
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
+def test_public_methods_of_the_peer_exist_with_the_same_arguments(estimator):
+    peer = peer_of(estimator)
+    if peer is None:
+        pytest.skip("scikit-learn has no class of this name")
+    for name, method in inspect.getmembers(peer, callable):
+        if name.startswith("_") or name in ("set_callbacks",):
+            continue
+        assert hasattr(estimator, name), name
+        if inspect.isfunction(method) and not name.startswith(("set_", "get_")):
+            assert list(inspect.signature(getattr(estimator, name)).parameters) == list(inspect.signature(method).parameters), (
+                name
+            )
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
+def test_every_parameter_has_a_rule_and_every_rule_a_parameter(estimator):
+    assert set(estimator._parameter_rules) == set(inspect.signature(estimator.__init__).parameters) - {"self"}
