@@ -72,12 +72,21 @@ def _assert_close(name: str, one: Any, other: Any, rtol: float) -> None:
 
 
 def assert_close(
-    one: BaseEstimator, other: BaseEstimator, *, rtol: float = 1e-7, n_rows: tuple[int, int] | None = None
+    one: BaseEstimator,
+    other: BaseEstimator,
+    *,
+    rtol: float = 1e-7,
+    n_rows: tuple[int, int] | None = None,
+    shared_only: bool = False,
 ) -> None:
-    """Equal up to rounding. With `n_rows`, the rows fitted on differ in number, and what has one value a row is passed over."""
+    """Equal up to rounding.
+
+    With `n_rows`, the rows fitted on differ in number, and what has one value a row is passed over. With `shared_only`, one
+    may have attributes that the other has not.
+    """
     mine, yours = fitted_attributes(one), fitted_attributes(other)
-    assert mine.keys() == yours.keys()
-    for name in mine.keys() - set(TRACE):
+    assert shared_only or mine.keys() == yours.keys()
+    for name in (mine.keys() & yours.keys()) - set(TRACE):
         shapes = tuple(np.shape(value)[:1] for value in (mine[name], yours[name]))
         if n_rows is not None and shapes == ((n_rows[0],), (n_rows[1],)):
             continue

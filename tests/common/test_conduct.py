@@ -90,13 +90,14 @@ def test_iterative_fits_and_regressors_have_a_certificate_that_can_be_read(estim
 
 @iterative_estimators
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("max_iter", [1, 2, None])
+@pytest.mark.parametrize("max_iter", [1, 3, None])
 def test_the_history_has_one_record_an_iteration(estimator, max_iter):
     data = make_data(estimator, 1000)
     params = {} if max_iter is None else {"max_iter": max_iter, "tol": 0.0}
     model = make(estimator, **params).fit(*data.args)
     assert len(model.history_) == model.n_iter_
     assert max_iter is None or model.n_iter_ <= max_iter
+    assert model.certificate_.status is not Status.MAX_ITER or model.n_iter_ == model.max_iter
     assert all(isinstance(record, dict) and record for record in model.history_)
     assert all(np.isfinite(list(record.values())).all() for record in model.history_)
 

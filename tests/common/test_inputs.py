@@ -187,6 +187,19 @@ def test_bad_rows_are_refused_after_the_fit(estimator):
 
 
 @every_estimator
+@pytest.mark.parametrize(("huge", "dtype"), [(1e200, np.float64), (1e30, np.float32)])
+def test_huge_rows_after_the_fit_never_give_nan(estimator, huge, dtype):
+    data = make_data(estimator, dtype=dtype)
+    model = make(estimator).fit(*data.args)
+    usual = outputs(model, data.X)
+    for name, values in outputs(model, _with(data.X, huge)).items():
+        if values.dtype.kind == "f":
+            assert not np.isnan(values).any(), name
+        else:
+            assert np.isin(values, usual[name]).all(), name
+
+
+@every_estimator
 def test_methods_before_a_fit_say_that_there_was_none(estimator):
     data = make_data(estimator)
     for name in ("predict", "predict_proba", "decision_function", "transform", "score"):

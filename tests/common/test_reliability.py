@@ -76,12 +76,14 @@ def test_the_number_of_threads_changes_no_bit_of_a_weighted_fit_on_sparse_rows(e
 
 
 @every_estimator
-def test_sixteen_python_threads_that_fit_at_once_give_the_serial_result(estimator):
+def test_sixteen_python_threads_that_fit_at_once_give_the_serial_results(estimator):
     data = make_data(estimator, 5_000, 12)
-    serial = make(estimator).fit(*data.args)
+    parts = [data.rows(slice(100 * part, None)) for part in range(8)]  # different fits, so that nothing may be shared
+    serial = [make(estimator).fit(*part.args) for part in parts]
     with ThreadPoolExecutor(16) as pool:
-        for model in pool.map(lambda _: make(estimator).fit(*data.args), range(32)):
-            assert_same_bits(serial, model)
+        models = list(pool.map(lambda part: make(estimator).fit(*part.args), parts * 4))
+    for expected, model in zip(serial * 4, models, strict=True):
+        assert_same_bits(expected, model)
 
 
 # ---- memory layout and types
@@ -209,7 +211,7 @@ def test_sparse_rows_give_what_the_same_dense_rows_give(estimator, kind):
             sparse_model.fit(*data.with_X(sparse).args)
         return
     sparse_model.fit(*data.with_X(sparse).args)
-    assert_close(dense_model, sparse_model, rtol=1e-6)
+    assert_close(dense_model, sparse_model, rtol=1e-6, shared_only=True)  # not every method finds all there is
     for name, value in outputs(dense_model, data.X).items():
         other = getattr(sparse_model, name)(sparse)
         other = other.toarray() if sp.issparse(other) else other

@@ -23,6 +23,7 @@ SHAPES = {
     "centred_gram": {4: (2 * SIZE, 2 * SIZE), 5: (2 * SIZE,)},
     "residual_gradient": {3: (2 * SIZE,)},
     "kmeans_plusplus": {4: (SIZE + 1,)},
+    "sparse_column_quantiles": {1: (SIZE + 1,)},
     "CsrRows32": {2: (SIZE + 1,)},
     "CsrRows64": {2: (SIZE + 1,)},
 }
@@ -155,19 +156,19 @@ def _with_axis(array, axis, size):
     return out
 
 
-def _other_dtypes(dtype):
-    return [np.dtype(name) for name in ("f8", "f4", "f2", "i8", "i4", "u4", "?", "c16", "O", "S4") if np.dtype(name) != dtype]
+DTYPES = [np.dtype(name) for name in ("f8", "f4", "f2", "i8", "i4", "u4", "?", "c16", "O", "S4")]
 
 
-def _refused(argument, value):
+def _refused(argument, value, dtypes):
     """Values that no kernel may take for this argument."""
     yield "a word", "word"
     yield "an object", object()
     if not argument.is_optional:
         yield "None", None
     if argument.is_array:
-        for dtype in _other_dtypes(argument.dtype):
-            yield f"dtype {dtype}", value.astype(dtype)
+        for dtype in DTYPES:
+            if dtype not in dtypes:
+                yield f"dtype {dtype}", value.astype(dtype)
         yield "other byte order", value.astype(value.dtype.newbyteorder())
         yield "one dimension more", value[None].copy()
         yield "one dimension fewer", value[0].copy()
@@ -181,7 +182,7 @@ def _refused(argument, value):
             yield "read-only", _read_only(value)
 
 
-def _survived(argument, value):
+def _survived(argument, value, dtypes):
     """Values that a kernel may take or refuse, but must survive."""
     if argument.is_optional:
         yield "None", None
@@ -222,11 +223,14 @@ def _call(is_testing, name, number, position=None, value=None):
 
 
 def _try_all(is_testing, name, number, make_values):
-    arguments = list(_signatures(_target(is_testing, name)))[number]
+    overloads = list(_signatures(_target(is_testing, name)))
     outcomes = {}
-    for position, argument in enumerate(arguments):
+    for position, argument in enumerate(overloads[number]):
         valid = _valid(name, position, argument)
-        for what, value in make_values(argument, valid):
+        dtypes = {
+            overload[position].dtype for overload in overloads if overload[position].is_array
+        }  # of one overload or another
+        for what, value in make_values(argument, valid, dtypes):
             outcomes[position, argument.text, what] = _call(is_testing, name, number, position, value)
     return outcomes
 
