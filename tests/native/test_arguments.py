@@ -1,4 +1,4 @@
-"""No call from Python can make a kernel crash: whatever the arguments, it works or raises TypeError or ValueError.
+"""No call from Python can make a kernel crash: whatever the arguments, it works or raises TypeError, ValueError or MemoryError.
 
 The kernels and the types of their arguments are read from the compiled module, so that a new one is tested from its first day.
 All dimensions are `SIZE`, which suits almost every kernel; SHAPES says where one needs another.
@@ -7,6 +7,7 @@ All dimensions are `SIZE`, which suits almost every kernel; SHAPES says where on
 from __future__ import annotations
 
 import re
+import resource
 from dataclasses import dataclass
 
 import numpy as np
@@ -216,13 +217,14 @@ def _call(is_testing, name, number, position=None, value=None):
     try:
         _target(is_testing, name)(*values)
         happened = "worked"
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, MemoryError) as error:
         happened = type(error).__name__
     assert all(given.guards_hold() for given in values if isinstance(given, Guarded)), f"{name} wrote outside its output"
     return happened
 
 
 def _try_all(is_testing, name, number, make_values):
+    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))  # a wild size is then a MemoryError, not a wait
     overloads = list(_signatures(_target(is_testing, name)))
     outcomes = {}
     for position, argument in enumerate(overloads[number]):
