@@ -7,9 +7,8 @@ import logging
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ _PAUSE = 0.03
 _TURN = 0.01
 _MAX_ROUNDS = 50
 _MAX_SPREAD = 1.5
-_MAX_WAITING = 0.1
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,6 @@ class Measurement:
     contender: str
     seconds: float | None = None  # the best
     spread: float | None = None  # the median of the turns over the best
-    waiting: float | None = None  # in the best turn, seconds that threads waited for a core, a second
     n_runs: int = 0
     quality: float | None = None
     n_iter: int | None = None
@@ -48,8 +45,8 @@ class Measurement:
 
     @property
     def is_noisy(self) -> bool:
-        """Whether something else was using the machine, as far as that shows."""
-        return (self.spread or 0.0) > _MAX_SPREAD or (self.waiting or 0.0) > _MAX_WAITING
+        """Whether the turns differ so much that something else must have used the machine."""
+        return (self.spread or 0.0) > _MAX_SPREAD
 
 
 @dataclass(frozen=True)
@@ -104,7 +101,7 @@ class _Entry:
     model: Any
     quality: float
     n_iter: int | None
-    turns: list[tuple[float, float]] = field(default_factory=list)  # of each: the best time, and the share of waiting
+    turns: list[float] = field(default_factory=list)  # the best time of each
     n_runs: int = 0
 
 
@@ -145,7 +142,6 @@ def _enter(case: Case, contender: Contender, data: Data) -> _Entry | str:
 def _take_turn(case: Case, entry: _Entry, data: Data) -> None:
     time.sleep(_PAUSE)
     spent, best = 0.0, float("inf")
-    waited = _seconds_waited()
     while spent < _TURN:
         begin = time.perf_counter()
         outcome = case.run(entry.model, data)
@@ -154,24 +150,15 @@ def _take_turn(case: Case, entry: _Entry, data: Data) -> None:
         best = min(best, seconds)
         entry.n_runs += 1
         spent += seconds
-    entry.turns.append((best, max(0.0, _seconds_waited() - waited) / spent))
-
-
-def _seconds_waited() -> float:
-    """How long the threads of this process have been ready to run without a core to run on (0 where unknown)."""
-    total = 0
-    for path in Path("/proc/self/task").glob("*/schedstat"):
-        with suppress(OSError, IndexError):  # a thread may end meanwhile
-            total += int(path.read_text().split()[1])
-    return total / 1e9
+    entry.turns.append(best)
 
 
 def _measurement(name: str, entry: _Entry | str) -> Measurement:
     if isinstance(entry, str):
         return Measurement(name, problem=entry)
-    best, waiting = min(entry.turns)
-    spread = float(np.median([seconds for seconds, _ in entry.turns])) / best
-    return Measurement(name, best, spread, waiting, entry.n_runs, entry.quality, entry.n_iter)
+    best = min(entry.turns)
+    spread = float(np.median(entry.turns)) / best
+    return Measurement(name, best, spread, entry.n_runs, entry.quality, entry.n_iter)
 
 
 @contextmanager

@@ -38,7 +38,7 @@ void probe_python(std::size_t done, std::size_t total) {
     if (!Py_IsInitialized()) return;
     const nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    if (progress_callback != nullptr) nb::borrow<nb::callable>(progress_callback)(done, total);
+    if (total > 0 && progress_callback != nullptr) nb::borrow<nb::callable>(progress_callback)(done, total);
 }
 
 nb::object exchange_progress(nb::object callback) {
@@ -146,6 +146,7 @@ void bind_tests(nb::module_ m) {
         [](double seconds, int n_threads) {
             const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
             parallel_for(1u << 30, threads(n_threads), [&](std::size_t task) {
+                report_progress(task, 1u << 30);
                 volatile double x = 0;
                 for (int i = 0; i < 100000 && std::chrono::steady_clock::now() < end; ++i) x = x + static_cast<double>(task);
                 if (std::chrono::steady_clock::now() >= end) throw std::invalid_argument("not interrupted");

@@ -51,7 +51,7 @@ Chunks row_chunks(const Rows& rows, std::size_t n_centres, std::size_t n_kept = 
     const auto n_rows = std::max(static_cast<double>(rows.rows()), 1.0);
     const auto n_entries = static_cast<double>(rows.n_entries());
     const double cost_per_row = static_cast<double>(n_centres) * n_entries / n_rows + 64;
-    const auto least_rows = static_cast<std::size_t>(std::clamp(2e6 / cost_per_row, 256.0, 8192.0));
+    const auto least_rows = static_cast<std::size_t>(std::clamp(5e5 / cost_per_row, 64.0, 8192.0));
     const double most = n_kept == 0 ? 64 : std::clamp(n_entries / (4.0 * static_cast<double>(n_kept)), 4.0, 64.0);
     return Chunks::of(rows.rows(), least_rows, static_cast<std::size_t>(most));
 }

@@ -25,7 +25,7 @@ enum class Measure { kScore, kSquared };
 
 // A tile is kGroupVectors vectors of rows by kTileCentres centres; its accumulators fill most of the registers.
 inline constexpr std::size_t kGroupVectors = kVectorRegisters == 32 ? 4 : 2;
-inline constexpr std::size_t kTileCentres = 6;
+inline constexpr std::size_t kTileCentres = 6;  // measure_some has a case for each number up to it
 
 template <Real T>
 inline constexpr std::size_t kGroupRows = kGroupVectors * Simd<T>::kLanes;
@@ -144,31 +144,45 @@ template <Measure kMeasure, std::size_t n, Real T, class Collector>
 
 }  // namespace detail
 
-// Measures a group against all centres and gives the values to the collector. O(k d) vector operations.
+// A tile of n centres, for n up to kTileCentres.
 template <Measure kMeasure, Real T, class Collector>
-void measure_group(const T* group, RowMajor<const T> centres, const T* half_norm, Collector& collector) {
-    std::size_t c = 0;
-    for (; c + kTileCentres <= centres.rows; c += kTileCentres)
-        detail::measure_tile<kMeasure, kTileCentres>(group, centres, half_norm, c, collector);
-    switch (centres.rows - c) {
+void measure_some(std::size_t n, const T* group, RowMajor<const T> centres, const T* half_norm, std::size_t first,
+                  Collector& collector) {
+    switch (n) {
+        case 6:
+            detail::measure_tile<kMeasure, 6>(group, centres, half_norm, first, collector);
+            break;
         case 5:
-            detail::measure_tile<kMeasure, 5>(group, centres, half_norm, c, collector);
+            detail::measure_tile<kMeasure, 5>(group, centres, half_norm, first, collector);
             break;
         case 4:
-            detail::measure_tile<kMeasure, 4>(group, centres, half_norm, c, collector);
+            detail::measure_tile<kMeasure, 4>(group, centres, half_norm, first, collector);
             break;
         case 3:
-            detail::measure_tile<kMeasure, 3>(group, centres, half_norm, c, collector);
+            detail::measure_tile<kMeasure, 3>(group, centres, half_norm, first, collector);
             break;
         case 2:
-            detail::measure_tile<kMeasure, 2>(group, centres, half_norm, c, collector);
+            detail::measure_tile<kMeasure, 2>(group, centres, half_norm, first, collector);
             break;
         case 1:
-            detail::measure_tile<kMeasure, 1>(group, centres, half_norm, c, collector);
+            detail::measure_tile<kMeasure, 1>(group, centres, half_norm, first, collector);
             break;
         default:
             break;
     }
+}
+
+// Measures a group against all centres and gives the values to the collector. The last two tiles are of about the same width: a
+// narrow one would wait for its own additions. O(k d) vector operations.
+template <Measure kMeasure, Real T, class Collector>
+void measure_group(const T* group, RowMajor<const T> centres, const T* half_norm, Collector& collector) {
+    std::size_t c = 0;
+    for (; centres.rows - c > 2 * kTileCentres; c += kTileCentres)
+        detail::measure_tile<kMeasure, kTileCentres>(group, centres, half_norm, c, collector);
+    const std::size_t left = centres.rows - c;
+    const std::size_t n = left > kTileCentres ? (left + 1) / 2 : left;
+    measure_some<kMeasure>(n, group, centres, half_norm, c, collector);
+    measure_some<kMeasure>(left - n, group, centres, half_norm, c + n, collector);
 }
 
 }  // namespace mercer::cluster

@@ -206,7 +206,7 @@ void kmeans_plusplus(const Rows& rows, std::span<const T> weights, std::size_t f
     chosen[0] = static_cast<std::int64_t>(seeder.add_best({&first, 1}));
     std::vector<std::size_t> candidates(uniforms.cols);
     for (std::size_t step = 0; step < uniforms.rows; ++step) {
-        checkpoint(step, uniforms.rows);
+        report_progress(step, uniforms.rows);
         for (std::size_t trial = 0; trial < uniforms.cols; ++trial) candidates[trial] = seeder.locate(uniforms(step, trial));
         chosen[step + 1] = static_cast<std::int64_t>(seeder.add_best(candidates));
     }

@@ -7,7 +7,8 @@
 
 namespace mercer {
 
-// Called at most once in kProbeInterval, without any lock of ours held. It stops the kernel by throwing.
+// Called a few times a second, without any lock of ours held. It stops the kernel by throwing. `total` is 0 where there is no
+// progress to tell.
 using Probe = void (*)(std::size_t done, std::size_t total);
 
 inline std::atomic<Probe> installed_probe{nullptr};
@@ -16,15 +17,27 @@ inline constexpr std::chrono::milliseconds kProbeInterval{50};
 // False on the pool's workers: only the thread that entered the kernel may go back to Python.
 inline thread_local bool may_probe = true;
 
-// Call it anywhere in a kernel, at least every few milliseconds. `done` of `total` is the progress.
-inline void checkpoint(std::size_t done = 0, std::size_t total = 0) {
-    if (!may_probe) return;
-    using Clock = std::chrono::steady_clock;
-    thread_local Clock::time_point last = Clock::now();
-    const auto now = Clock::now();
+namespace detail {
+
+inline void probe_if_due(std::chrono::steady_clock::time_point& last, std::size_t done, std::size_t total) {
+    const auto now = std::chrono::steady_clock::now();
     if (now - last < kProbeInterval) return;
     last = now;
     if (const Probe probe = installed_probe.load(std::memory_order_acquire)) probe(done, total);
+}
+
+}  // namespace detail
+
+// Call it anywhere in a kernel, at least every few milliseconds; parallel_for does so between tasks.
+inline void checkpoint() {
+    thread_local std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+    if (may_probe) detail::probe_if_due(last, 0, 0);
+}
+
+// The same with progress: call it in the outermost loop of a long kernel.
+inline void report_progress(std::size_t done, std::size_t total) {
+    thread_local std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+    if (may_probe) detail::probe_if_due(last, done, total);
 }
 
 }  // namespace mercer

@@ -79,7 +79,7 @@ class Job {
         const bool outer = std::exchange(inside_parallel, true);
         try {
             for (std::size_t task; (task = next_.fetch_add(1, std::memory_order_relaxed)) < n_tasks_;) {
-                checkpoint(task, n_tasks_);
+                checkpoint();
                 body_(context_, task);
             }
         } catch (...) {
@@ -224,7 +224,7 @@ void parallel_for(std::size_t n_tasks, Threads threads, Body&& body, Schedule sc
     const auto n_lanes = std::min<std::size_t>(n_tasks, static_cast<std::size_t>(std::max(threads.count, 1)));
     const auto run = [&](std::size_t first, std::size_t last) {
         for (std::size_t task = first; task < last; ++task) {
-            checkpoint(task, n_tasks);
+            checkpoint();
             body(task);
         }
     };

@@ -180,7 +180,7 @@ bool column_quantiles(Matrix<const T> x, std::span<const double> qs, RowMajor<do
             const std::size_t first = group * width, n_columns = std::min(width, x.cols - first);
             if (columns.gather(x, first, n_columns)) has_infinity.store(true, std::memory_order_relaxed);
             for (std::size_t c = 0; c < n_columns; ++c) {
-                checkpoint(group, n_groups);
+                checkpoint();
                 write_quantiles(columns.column(c), qs, out.data + first + c, out.cols);
             }
         }

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+import statsmodels.api as statsmodels
 
 from mercer.linear_model import LinearRegression
-
-statsmodels = pytest.importorskip("statsmodels.api")
 
 
 def make_data(n=80, d=4, n_targets=None, seed=0):
@@ -127,3 +127,14 @@ def test_what_a_fit_keeps_does_not_grow_with_the_rows():
 
     sizes = [len(pickle.dumps(LinearRegression().fit(*make_data(n)))) for n in (100, 10_000)]
     assert abs(sizes[0] - sizes[1]) < 200
+
+
+def test_names_are_given_taken_from_the_frame_or_numbered():
+    random = np.random.RandomState(0)
+    X, y = random.randn(20, 2), random.randn(20)
+    model = LinearRegression().fit(X, y)
+    assert model.summary().names == ["intercept", "x0", "x1"]
+    assert model.summary(feature_names=["age", "dose"]).names == ["intercept", "age", "dose"]
+    assert LinearRegression().fit(pd.DataFrame(X, columns=["a", "b"]), y).summary().names == ["intercept", "a", "b"]
+    with pytest.raises(ValueError, match=r"feature_names=\['age'\] is not valid; it must hold 2 names"):
+        model.summary(feature_names=["age"])

@@ -31,7 +31,7 @@ from mercer._params import (
     check_params,
 )
 from mercer._random import as_random_state
-from mercer._trace import Certificate, Outcome, Record, Status, iterate, log, store_outcome
+from mercer._trace import Certificate, Outcome, Record, Status, iterate, log, native_progress, store_outcome
 from mercer.cluster._lloyd import Labels, Lloyd, Problem, check_enough_rows, make_rows, seed_plusplus
 
 Init = str | Callable[..., Any] | npt.ArrayLike
@@ -298,7 +298,7 @@ class _Starts:
 
     def __init__(self, problem: Problem, params: SimpleNamespace, n_threads: int) -> None:
         self._problem, self._n_clusters, self._init, self._n_threads = problem, params.n_clusters, params.init, n_threads
-        self._random = as_random_state(params.random_state)
+        self._random, self._verbose = as_random_state(params.random_state), params.verbose
         is_given = not isinstance(params.init, str) and not callable(params.init)
         if is_given:
             self._init = self._checked(params.init)
@@ -331,7 +331,8 @@ class _Starts:
         if not isinstance(self._init, str):
             return np.array(self._init)
         if self._init == "k-means++":
-            return problem.to_shifted(problem.pick(seed_plusplus(problem, k, self._random, self._n_threads)))
+            with native_progress(lambda done, total: log(self._verbose, "k-means++: %d of %d centres", done + 1, total + 1)):
+                return problem.to_shifted(problem.pick(seed_plusplus(problem, k, self._random, self._n_threads)))
         n = problem.X.shape[0]
         share = np.ones(n) if problem.weights is None else problem.weights.astype(np.float64)
         return problem.to_shifted(problem.pick(self._random.choice(n, size=k, replace=False, p=share / share.sum())))

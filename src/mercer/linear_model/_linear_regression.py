@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -163,7 +164,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, MercerEstimator):  # ty
             raise AttributeError(f"{type(self).__name__} has singular_ only after a fit on dense X with positive=False.")
         return values.astype(self.coef_.dtype, copy=False)
 
-    def summary(self, alpha: float = 0.05, *, target: int = 0) -> RegressionSummary:
+    def summary(self, alpha: float = 0.05, *, target: int = 0, feature_names: Sequence[str] | None = None) -> RegressionSummary:
         """Standard errors, t tests, intervals and measures of fit for one target.
 
         Errors are taken as independent and normal; a row of weight s has the variance `scale` / s (weighted least squares, as
@@ -176,6 +177,8 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, MercerEstimator):  # ty
             The intervals have confidence 1 - alpha.
         target : int, default=0
             Which column of y.
+        feature_names : sequence of str or None, default=None
+            Names for the table; None takes `feature_names_in_`, or x0, x1, and so on.
 
         Returns
         -------
@@ -199,10 +202,15 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, MercerEstimator):  # ty
             raise ValueError(f"{owner}: target={target} is not a column of y; it must be < {len(coef)}.")
         if reason := refusal(statistics):
             raise ValueError(f"{owner}: no summary; {reason}.")
-        names = getattr(self, "feature_names_in_", None)
-        return summarise(
-            statistics, coef[target], [f"x{j}" for j in range(coef.shape[1])] if names is None else [*names], alpha, target
-        )
+        names = self._names_for_summary(coef.shape[1], feature_names)
+        return summarise(statistics, coef[target], names, alpha, target)
+
+    def _names_for_summary(self, n_features: int, given: Sequence[str] | None) -> list[str]:
+        if given is None:
+            return [str(name) for name in getattr(self, "feature_names_in_", [f"x{j}" for j in range(n_features)])]
+        if isinstance(given, str) or len(given) != n_features:
+            raise ValueError(f"{type(self).__name__}: feature_names={given!r} is not valid; it must hold {n_features} names.")
+        return [str(name) for name in given]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
