@@ -34,7 +34,7 @@ struct Threads {
 
     // Fewer threads where the whole job is small: below about 50 microseconds a thread, waking it costs more than it saves.
     Threads for_work(double operations) const {
-        constexpr double kOperationsPerThread = 2e5;
+        constexpr double kOperationsPerThread = 6e4;
         const double useful = std::min(operations / kOperationsPerThread, 1024.0);
         return {std::clamp(static_cast<int>(useful), 1, std::max(count, 1))};
     }
@@ -145,7 +145,7 @@ class Pool {
     }
 
    private:
-    static constexpr int kSpins = 2000;  // some 20 to 60 microseconds: an iterative fit finds its workers awake
+    static constexpr int kSpins = 4000;  // some 20 to 60 microseconds: an iterative fit finds its workers awake
 
     // The statics are functions' so that the header needs no source file and no order of initialisation.
     static std::mutex& creation_mutex() {
