@@ -5,7 +5,7 @@ VENV := .venv
 SOURCES := CMakeLists.txt pyproject.toml $(shell find native -name '*.hpp' -o -name '*.cpp')
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja
 # For this machine only: one instruction-set level, and a build folder of its own so that the next build is incremental.
-NATIVE := -C cmake.define.MERCER_LEVELS=native
+NATIVE := --config-settings=cmake.define.MERCER_LEVELS=native
 PIP := -m pip --disable-pip-version-check --quiet
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
@@ -28,13 +28,13 @@ $(VENV)/.tools:
 
 # After `make dev` the package rebuilds itself; otherwise a change in the native code installs it again.
 $(VENV)/.built: $(VENV)/.tools $(SOURCES)
-	test -f $(VENV)/.rebuilds || $(VENV)/bin/python $(PIP) install --no-build-isolation $(NATIVE) -C build-dir=build/native -e '.[dev]'
+	test -f $(VENV)/.rebuilds || $(VENV)/bin/python $(PIP) install --no-build-isolation $(NATIVE) --config-settings=build-dir=build/native -e '.[dev]'
 	touch $@
 
 build: $(VENV)/.built
 
 dev: $(VENV)/.tools
-	$(VENV)/bin/python $(PIP) install --no-build-isolation $(NATIVE) -C build-dir=build/native -C editable.rebuild=true -e '.[dev]'
+	$(VENV)/bin/python $(PIP) install --no-build-isolation $(NATIVE) --config-settings=build-dir=build/native --config-settings=editable.rebuild=true -e '.[dev]'
 	touch $(VENV)/.rebuilds $(VENV)/.built
 
 demo: build
@@ -69,7 +69,7 @@ sanitize:
 	$(PYTHON) -m venv build/sanitize/env
 	build/sanitize/env/bin/python $(PIP) install $(BUILD_TOOLS) numpy scipy scikit-learn threadpoolctl pytest pytest-timeout hypothesis
 	PATH="$(CURDIR)/build/sanitize/env/bin:$(PATH)" build/sanitize/env/bin/python $(PIP) install --no-build-isolation --no-deps $(NATIVE) \
-		-C cmake.define.MERCER_SANITIZE=ON -C build-dir=build/sanitize/native .
+		--config-settings=cmake.define.MERCER_SANITIZE=ON --config-settings=build-dir=build/sanitize/native .
 	LD_PRELOAD="$$($(or $(CXX),c++) -print-file-name=libasan.so) $$($(or $(CXX),c++) -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 		build/sanitize/env/bin/python -m pytest -p no:cacheprovider -q tests/native tests/cluster tests/linear_model tests/preprocessing -m "not slow"
