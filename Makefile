@@ -67,7 +67,8 @@ wheel-check: $(VENV)/.tools
 
 sanitize:
 	$(PYTHON) -m venv build/sanitize/env
-	build/sanitize/env/bin/python $(PIP) install $(BUILD_TOOLS) numpy scipy scikit-learn threadpoolctl pytest pytest-timeout hypothesis
+	build/sanitize/env/bin/python $(PIP) install $(BUILD_TOOLS) numpy scipy scikit-learn \
+		pytest pytest-timeout hypothesis pandas polars statsmodels matplotlib
 	PATH="$(CURDIR)/build/sanitize/env/bin:$(PATH)" build/sanitize/env/bin/python $(PIP) install --no-build-isolation --no-deps $(NATIVE) \
 		--config-settings=cmake.define.MERCER_SANITIZE=ON --config-settings=build-dir=build/sanitize/native .
 	LD_PRELOAD="$$($(or $(CXX),c++) -print-file-name=libasan.so) $$($(or $(CXX),c++) -print-file-name=libstdc++.so)" \
