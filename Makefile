@@ -72,7 +72,7 @@ sanitize:
 	PATH="$(CURDIR)/build/sanitize/env/bin:$(PATH)" build/sanitize/env/bin/python $(PIP) install --no-build-isolation --no-deps $(NATIVE) \
 		--config-settings=cmake.define.MERCER_SANITIZE=ON --config-settings=build-dir=build/sanitize/native .
 	LD_PRELOAD="$$($(or $(CXX),c++) -print-file-name=libasan.so) $$($(or $(CXX),c++) -print-file-name=libstdc++.so)" \
-	ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+	MERCER_SANITIZED=1 ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 		build/sanitize/env/bin/python -m pytest -p no:cacheprovider -q tests/native tests/cluster tests/linear_model tests/preprocessing -m "not slow"
 
 bench: build/bench/.ready

@@ -92,14 +92,37 @@ class Partitioned {
     std::span<T> values_;
 };
 
+// The same for a sparse column: its sorted entries, with the zeros between counted, not stored.
+template <Real T>
+class WithZeros {
+   public:
+    WithZeros(std::vector<T> entries, std::size_t n_zeros) : entries_(std::move(entries)), n_zeros_(n_zeros) {
+        std::sort(entries_.begin(), entries_.end());
+        n_negative_ = static_cast<std::size_t>(std::lower_bound(entries_.begin(), entries_.end(), T{0}) - entries_.begin());
+    }
+
+    std::size_t size() const { return entries_.size() + n_zeros_; }
+    std::pair<T, T> pair_at(std::size_t rank) const { return {value_at(rank), value_at(std::min(rank + 1, size() - 1))}; }
+
+   private:
+    T value_at(std::size_t rank) const {
+        if (rank < n_negative_) return entries_[rank];
+        return rank < n_negative_ + n_zeros_ ? T{0} : entries_[rank - n_zeros_];
+    }
+
+    std::vector<T> entries_;
+    std::size_t n_zeros_;
+    std::size_t n_negative_;
+};
+
 // NumPy's default quantile: rank q (n - 1), on a straight line between two values where that is not whole.
 struct Place {
-    std::size_t rank;
-    double share;
+    std::size_t rank = 0;
+    double share = 0;
 
     static Place of(double q, std::size_t n) {
         const double place = q * static_cast<double>(n - 1);
-        return {static_cast<std::size_t>(place), place - std::floor(place)};
+        return {std::min(static_cast<std::size_t>(place), n - 1), place - std::floor(place)};
     }
 
     template <Real T>
@@ -111,23 +134,23 @@ struct Place {
     }
 };
 
-// Writes the quantiles of the values that are present; NaN where none is. May reorder the values.
+// Writes the quantiles of n values in that order; NaN where there is none.
+template <class Order>
+void write_ordered(Order order, std::size_t n, std::span<const double> qs, double* out, std::size_t out_stride) {
+    for (std::size_t k = 0; k < qs.size(); ++k) {
+        const Place place = n == 0 ? Place{} : Place::of(qs[k], n);
+        out[k * out_stride] = n == 0 ? std::numeric_limits<double>::quiet_NaN() : place.between(order.pair_at(place.rank));
+    }
+}
+
+// Writes the quantiles of the values that are present. May reorder them.
 template <Real T>
 void write_quantiles(std::span<T> present, std::span<const double> qs, double* out, std::size_t out_stride) {
     constexpr std::size_t kSmall = 4096;
-    const auto place = [&](double q) { return Place::of(q, present.size()); };
-    const auto write = [&](auto order) {
-        for (std::size_t k = 0; k < qs.size(); ++k) out[k * out_stride] = place(qs[k]).between(order.pair_at(place(qs[k]).rank));
-    };
-    if (present.empty()) {
-        for (std::size_t k = 0; k < qs.size(); ++k) out[k * out_stride] = std::numeric_limits<double>::quiet_NaN();
-    } else if (present.size() <= kSmall) {
-        write(Partitioned<T>(present));
-    } else {
-        std::vector<std::size_t> ranks;
-        for (const double q : qs) ranks.push_back(place(q).rank);
-        write(Bucketed<T>(present, ranks));
-    }
+    if (present.size() <= kSmall) return write_ordered(Partitioned<T>(present), present.size(), qs, out, out_stride);
+    std::vector<std::size_t> ranks;
+    for (const double q : qs) ranks.push_back(Place::of(q, present.size()).rank);
+    write_ordered(Bucketed<T>(present, ranks), present.size(), qs, out, out_stride);
 }
 
 // The values present in a few neighbouring columns, each column contiguous.
@@ -188,17 +211,19 @@ bool column_quantiles(Matrix<const T> x, std::span<const double> qs, RowMajor<do
     return has_infinity.load();
 }
 
-// The same for sparse columns: column j has the entries of `values` from starts[j] to starts[j + 1], and zeros.
+// The same for sparse columns: column j has the entries of `values` from starts[j] to starts[j + 1], and zeros. O(nnz log nnz).
 template <Real T>
 bool column_quantiles(std::span<const T> values, std::span<const std::int32_t> starts, std::size_t n_rows,
                       std::span<const double> qs, RowMajor<double> out, Threads threads) {
     std::atomic<bool> has_infinity{false};
-    parallel_for(out.cols, threads.for_work(8 * n_values(n_rows, out.cols)), [&](std::size_t j) {
+    parallel_for(out.cols, threads.for_work(32 * static_cast<double>(values.size())), [&](std::size_t j) {
         const auto entries =
             values.subspan(static_cast<std::size_t>(starts[j]), static_cast<std::size_t>(starts[j + 1] - starts[j]));
-        std::vector<T> column(n_rows - entries.size());
-        std::copy_if(entries.begin(), entries.end(), std::back_inserter(column), [](T value) { return value == value; });
-        write_quantiles<T>(column, qs, out.data + j, out.cols);
+        std::vector<T> present;
+        std::copy_if(entries.begin(), entries.end(), std::back_inserter(present), [](T value) { return value == value; });
+        WithZeros<T> order(std::move(present), n_rows - entries.size());
+        const std::size_t n = order.size();
+        write_ordered(std::move(order), n, qs, out.data + j, out.cols);
         if (std::any_of(entries.begin(), entries.end(), [](T value) { return std::isinf(value); }))
             has_infinity.store(true, std::memory_order_relaxed);
     });
