@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "bindings/arrays.hpp"
+#include "cluster/assignment.hpp"
 #include "cluster/lloyd.hpp"
 #include "cluster/seeding.hpp"
 

@@ -15,8 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/bounds.hpp"
 #include "cluster/nearest.hpp"
 #include "cluster/rows.hpp"
+#include "cluster/traverse.hpp"
 #include "core/parallel.hpp"
 #include "core/views.hpp"
 
@@ -29,43 +31,13 @@ struct ClusterSums {
     std::span<std::int64_t> members;
 };
 
-// For each row an upper bound on the distance to its centre and a lower bound on the distance to any other, as floats rounded
-// outwards. `moves` says how far each centre went since the bounds were true. Empty spans: no bounds are kept.
-struct Bounds {
-    std::span<float> upper;
-    std::span<float> lower;
-    std::span<const double> moves;
-    bool are_fresh = true;  // nothing is known yet: look at every row and fill them
-};
-
 struct StepReport {
     double inertia = 0;         // of the labels written, about the centres given
     std::size_t n_changed = 0;  // rows whose label changed
     std::size_t n_scanned = 0;  // rows compared with every centre
 };
 
-// Chunks whose number depends on the shape alone. Where each keeps partial sums (n_kept numbers), all of them take about a quarter
-// of the memory of the rows at most.
-template <class Rows>
-Chunks row_chunks(const Rows& rows, std::size_t n_centres, std::size_t n_kept = 0) {
-    const auto n_rows = std::max(static_cast<double>(rows.rows()), 1.0);
-    const auto n_entries = static_cast<double>(rows.n_entries());
-    const double cost_per_row = static_cast<double>(n_centres) * n_entries / n_rows + 64;
-    const auto least_rows = static_cast<std::size_t>(std::clamp(5e5 / cost_per_row, 64.0, 8192.0));
-    const double most = n_kept == 0 ? 64 : std::clamp(n_entries / (4.0 * static_cast<double>(n_kept)), 4.0, 64.0);
-    return Chunks::of(rows.rows(), least_rows, static_cast<std::size_t>(most));
-}
-
-// Multiplications to measure all rows against some centres.
-template <class Rows>
-double measuring_work(const Rows& rows, std::size_t n_centres) {
-    return static_cast<double>(rows.n_entries()) * static_cast<double>(n_centres);
-}
-
 namespace detail {
-
-inline float round_up(double value) { return static_cast<float>(value) * (1 + 2 * std::numeric_limits<float>::epsilon()); }
-inline float round_down(double value) { return static_cast<float>(value) * (1 - 2 * std::numeric_limits<float>::epsilon()); }
 
 // The changes that one chunk makes to the sums; the memory is taken when the first change comes.
 class SumChanges {
@@ -99,65 +71,6 @@ class SumChanges {
     std::vector<double> sums_;
     std::vector<double> weights_;
     std::vector<std::int64_t> members_;
-};
-
-// Half the distance from each centre to its nearest other one: a row closer than that to its centre stays.
-template <Real T>
-std::vector<float> half_gaps(RowMajor<const T> centres) {
-    const std::size_t k = centres.rows;
-    std::vector<double> nearest(k, std::numeric_limits<double>::infinity());
-    for (std::size_t a = 0; a < k; ++a) {
-        for (std::size_t b = 0; b < a; ++b) {
-            double sum = 0;
-            for (std::size_t j = 0; j < centres.cols; ++j) {
-                const double difference = static_cast<double>(centres(a, j)) - static_cast<double>(centres(b, j));
-                sum += difference * difference;
-            }
-            nearest[a] = std::min(nearest[a], sum);
-            nearest[b] = std::min(nearest[b], sum);
-        }
-    }
-    std::vector<float> gaps(k);
-    for (std::size_t c = 0; c < k; ++c) gaps[c] = round_down(std::sqrt(nearest[c]) / 2);
-    return gaps;
-}
-
-// Moves the bounds of a row along with the centres, and says whether they still prove its label.
-class BoundsUpdate {
-   public:
-    template <Real T>
-    BoundsUpdate(const Bounds& bounds, RowMajor<const T> centres, std::size_t n_rows) : bounds_(bounds) {
-        if (bounds.are_fresh) return;
-        gaps_ = centres.rows * 16 < n_rows ? half_gaps(centres) : std::vector<float>(centres.rows, 0.0f);
-        moves_.resize(centres.rows);
-        others_.assign(centres.rows, 0.0f);
-        for (std::size_t c = 0; c < centres.rows; ++c) moves_[c] = round_up(bounds.moves[c]);
-        const auto farthest = static_cast<std::size_t>(std::max_element(moves_.begin(), moves_.end()) - moves_.begin());
-        float second = 0;
-        for (std::size_t c = 0; c < moves_.size(); ++c)
-            if (c != farthest) second = std::max(second, moves_[c]);
-        for (std::size_t c = 0; c < moves_.size(); ++c) others_[c] = c == farthest ? second : moves_[farthest];
-    }
-
-    bool keeps(std::size_t row, std::size_t label) const {
-        const float upper = round_up(bounds_.upper[row] + moves_[label]);
-        const float lower = round_down(bounds_.lower[row] - others_[label]);
-        bounds_.upper[row] = upper;
-        bounds_.lower[row] = lower;
-        return upper < std::max(lower, gaps_[label]);
-    }
-
-    bool keeps_at_distance(std::size_t row, std::size_t label, double distance) const {
-        const float upper = round_up(distance);
-        bounds_.upper[row] = upper;
-        return upper < std::max(bounds_.lower[row], gaps_[label]);
-    }
-
-   private:
-    const Bounds& bounds_;
-    std::vector<float> gaps_;
-    std::vector<float> moves_;   // by centre: how far it went
-    std::vector<float> others_;  // by centre: how far the farthest of the others went
 };
 
 // One chunk of a step. A row whose bounds fail is measured against its own centre; if they fail again, against all centres. The
@@ -286,42 +199,6 @@ StepReport lloyd_step(const Rows& rows, std::span<const T> weights, RowMajor<con
     return report;
 }
 
-// Calls body(row, chunk) for every row.
-template <class Body>
-void for_each_row(const Chunks& chunks, Threads threads, Body&& body) {
-    parallel_for(chunks.count, threads, [&](std::size_t chunk) {
-        for (std::size_t row = chunks.begin(chunk); row < chunks.end(chunk); ++row) body(row, chunk);
-    });
-}
-
-// Calls body(search, ids) for runs of rows, as many at a time as are searched together.
-template <class Rows, class Body>
-void for_each_run(const Rows& rows, const Chunks& chunks, Threads threads, Body&& body) {
-    parallel_for(chunks.count, threads, [&](std::size_t chunk) {
-        typename Rows::Search search(rows);
-        std::array<std::size_t, Rows::capacity()> ids;
-        for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += ids.size()) {
-            const std::size_t n = std::min(ids.size(), chunks.end(chunk) - first);
-            std::iota(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(n), first);
-            body(search, std::span<const std::size_t>(ids.data(), n));
-        }
-    });
-}
-
-// The weighted sum of squared distances of the rows to the centres of their labels, from the differences. O(n d).
-template <class Rows, class T>
-double inertia(const Rows& rows, std::span<const T> weights, RowMajor<const T> centres, std::span<const std::int32_t> labels,
-               Threads threads) {
-    const typename Rows::Centres prepared(centres);
-    const Chunks chunks = row_chunks(rows, 1);
-    std::vector<double> partial(chunks.count, 0.0);
-    for_each_row(chunks, threads.for_work(measuring_work(rows, 1)), [&](std::size_t row, std::size_t chunk) {
-        const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[row]);
-        partial[chunk] += weight * rows.squared_distance(row, prepared, static_cast<std::size_t>(labels[row]));
-    });
-    return std::accumulate(partial.begin(), partial.end(), 0.0);
-}
-
 namespace detail {
 
 // Gives each empty cluster the row farthest from its centre, taking it from the sums of the cluster it is in.
@@ -384,32 +261,6 @@ std::size_t update_centres(const Rows& rows, std::span<const T> weights, RowMajo
         moves[c] = std::sqrt(move);
     }
     return empty.size();
-}
-
-// Writes the nearest centre of each row to `labels`. O(n k d).
-template <class Rows, class T>
-void nearest_centres(const Rows& rows, RowMajor<const T> centres, std::span<std::int32_t> labels, Threads threads) {
-    const typename Rows::Centres prepared(centres);
-    const Chunks chunks = row_chunks(rows, centres.rows);
-    for_each_run(rows, chunks, threads.for_work(measuring_work(rows, centres.rows) / 4),
-                 [&](auto& search, std::span<const std::size_t> ids) {
-                     Found<T> found[Rows::capacity()];
-                     search.template nearest<false>(ids, prepared, found);
-                     for (std::size_t i = 0; i < ids.size(); ++i) labels[ids[i]] = found[i].centre;
-                 });
-}
-
-// Writes the distance of each row to each centre to `distances`. O(n k d).
-template <class Rows, class T>
-void centre_distances(const Rows& rows, RowMajor<const T> centres, RowMajor<T> distances, Threads threads) {
-    const typename Rows::Centres prepared(centres);
-    const Chunks chunks = row_chunks(rows, centres.rows);
-    for_each_run(rows, chunks, threads.for_work(measuring_work(rows, centres.rows) / 4),
-                 [&](auto& search, std::span<const std::size_t> ids) {
-                     T* out = distances.row(ids.front());
-                     search.squared_distances(ids, prepared, out);
-                     for (std::size_t i = 0; i < ids.size() * centres.rows; ++i) out[i] = std::sqrt(out[i]);
-                 });
 }
 
 }  // namespace mercer::cluster
