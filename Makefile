@@ -20,6 +20,7 @@ help:
 	@echo "make dev       editable build for this machine; native code is rebuilt when it changed"
 	@echo "make bench     compare with the peers (GROUP=cluster for one family)"
 	@echo "make sanitize  test the native parts under AddressSanitizer and UBSan"
+	@echo "make tidy      clang-tidy over the native code"
 
 $(VENV)/.tools:
 	$(PYTHON) -m venv $(VENV)
