@@ -29,6 +29,10 @@ class MercerEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc
 
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {}
 
+    def _store(self, attributes: Mapping[str, Any]) -> None:
+        """Set fitted attributes, all at once at the end of a fit."""
+        self.__dict__.update(attributes)
+
 
 def fit_method(method: Method) -> Method:
     """Make a method a fit: callbacks are set up and torn down, and an error or Ctrl-C puts the estimator back as it was."""

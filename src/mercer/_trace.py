@@ -86,8 +86,7 @@ class Outcome:
     """A finished fit, as a solver hands it back: nothing is printed and nothing warned about on the way."""
 
     certificate: Certificate
-    history: list[Record] = field(default_factory=list)
-    n_iter: int | None = None
+    history: list[Record] = field(default_factory=list)  # one record an iteration; none for a direct method
     warning: str | None = None  # the one thing to tell the user, with the figure reached and the remedy
 
 
@@ -130,8 +129,8 @@ def store_outcome(estimator: Estimator, outcome: Outcome) -> Estimator:
     """Leave `certificate_`, `history_` and `n_iter_` on the estimator, and give the fit's one warning if it has one."""
     target: Any = estimator
     target.certificate_ = outcome.certificate
-    if outcome.n_iter is not None:
-        target.n_iter_ = outcome.n_iter
+    if outcome.history:
+        target.n_iter_ = len(outcome.history)
         target.history_ = outcome.history
     if outcome.warning is not None:
         warnings.warn(f"{type(estimator).__name__}: {outcome.warning}", ConvergenceWarning, stacklevel=_depth_of_caller())

@@ -171,8 +171,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Me
         task = FitTask.start(self, X, n_subtasks=starts.count)
         best = min((self._run(problem, start, params, task, n_threads) for start in starts), key=lambda run: run.inertia)
         task.end(best.attributes)
-        for name, value in best.attributes().items():
-            setattr(self, name, value)
+        self._store(best.attributes())
         return store_outcome(self, best.outcome(params))
 
     def _run(self, problem: Problem, start: FloatArray, params: SimpleNamespace, fit_task: FitTask, n_threads: int) -> _Run:
@@ -266,7 +265,7 @@ class _Run:
         self._status, self._history, self._shift, self._tol = status, history, shift, tol
 
     def attributes(self) -> dict[str, Any]:
-        return {**_attributes(self.centres, self.labels, self.inertia), "n_iter_": len(self._history)}
+        return _attributes(self.centres, self.labels, self.inertia)
 
     def outcome(self, params: SimpleNamespace) -> Outcome:
         certificate = Certificate(
@@ -277,7 +276,7 @@ class _Run:
             residual=self._shift,
             tol=self._tol,
         )
-        return Outcome(certificate, self._history, len(self._history), self._warning(params))
+        return Outcome(certificate, self._history, self._warning(params))
 
     def _warning(self, params: SimpleNamespace) -> str | None:
         n_found = np.count_nonzero(np.bincount(self.labels))

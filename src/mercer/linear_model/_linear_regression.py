@@ -137,7 +137,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, MercerEstimator):  # ty
         attributes = _attributes(solution, y, params)
         task.end(lambda: attributes)
         self.__dict__.pop("rank_", None)
-        self.__dict__.update(attributes)
+        self._store(attributes)
         self._statistics = Statistics.of(
             solution, X.shape[0], weights, has_intercept=params.fit_intercept, is_positive=params.positive
         )

@@ -43,12 +43,6 @@ class Scaler(OneToOneFeatureMixin, TransformerMixin, MercerEstimator):  # type: 
         rows = check_transformed(self, X, sparse=self._sparse_formats)
         return scale_columns(self, X, rows, operation, *self._shift_and_scale(), **options)
 
-    def _store(self, attributes: dict[str, Any]) -> Any:
-        """Set the attributes and return the estimator."""
-        for name, value in attributes.items():
-            setattr(self, name, value)
-        return self
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
