@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "core/simd.hpp"
+#include "cluster/nearest.hpp"
 #include "core/views.hpp"
 
 namespace mercer::cluster {
@@ -32,10 +32,7 @@ std::vector<float> half_gaps(RowMajor<const T> centres) {
     std::vector<double> nearest(k, std::numeric_limits<double>::infinity());
     for (std::size_t a = 0; a < k; ++a) {
         for (std::size_t b = 0; b < a; ++b) {
-            const double sum = lane_sum(centres.cols, [&](std::size_t j) {
-                const double difference = static_cast<double>(centres(a, j)) - static_cast<double>(centres(b, j));
-                return difference * difference;
-            });
+            const double sum = squared_distance(centres.row(a), centres.row(b), centres.cols);
             nearest[a] = std::min(nearest[a], sum);
             nearest[b] = std::min(nearest[b], sum);
         }

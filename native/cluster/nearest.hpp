@@ -45,6 +45,15 @@ std::vector<T> half_norms(RowMajor<const T> centres) {
     return norms;
 }
 
+// The squared distance between two points of d coordinates.
+template <Real T>
+double squared_distance(const T* p, const T* q, std::size_t d) {
+    return lane_sum(d, [&](std::size_t j) {
+        const double difference = static_cast<double>(p[j]) - static_cast<double>(q[j]);
+        return difference * difference;
+    });
+}
+
 // The nearest centre of one row. `second` is the value of the next nearest: infinity where there is none or it was not kept.
 template <Real T>
 struct Found {
@@ -144,33 +153,37 @@ template <Measure kMeasure, std::size_t n, Real T, class Collector>
 
 }  // namespace detail
 
+namespace detail {
+
 // A tile of n centres, for n up to kTileCentres.
 template <Measure kMeasure, Real T, class Collector>
 void measure_some(std::size_t n, const T* group, RowMajor<const T> centres, const T* half_norm, std::size_t first,
                   Collector& collector) {
     switch (n) {
         case 6:
-            detail::measure_tile<kMeasure, 6>(group, centres, half_norm, first, collector);
+            measure_tile<kMeasure, 6>(group, centres, half_norm, first, collector);
             break;
         case 5:
-            detail::measure_tile<kMeasure, 5>(group, centres, half_norm, first, collector);
+            measure_tile<kMeasure, 5>(group, centres, half_norm, first, collector);
             break;
         case 4:
-            detail::measure_tile<kMeasure, 4>(group, centres, half_norm, first, collector);
+            measure_tile<kMeasure, 4>(group, centres, half_norm, first, collector);
             break;
         case 3:
-            detail::measure_tile<kMeasure, 3>(group, centres, half_norm, first, collector);
+            measure_tile<kMeasure, 3>(group, centres, half_norm, first, collector);
             break;
         case 2:
-            detail::measure_tile<kMeasure, 2>(group, centres, half_norm, first, collector);
+            measure_tile<kMeasure, 2>(group, centres, half_norm, first, collector);
             break;
         case 1:
-            detail::measure_tile<kMeasure, 1>(group, centres, half_norm, first, collector);
+            measure_tile<kMeasure, 1>(group, centres, half_norm, first, collector);
             break;
         default:
             break;
     }
 }
+
+}  // namespace detail
 
 // Measures a group against all centres and gives the values to the collector. The last two tiles are of about the same width: a
 // narrow one would wait for its own additions. O(k d) vector operations.
@@ -181,8 +194,8 @@ void measure_group(const T* group, RowMajor<const T> centres, const T* half_norm
         detail::measure_tile<kMeasure, kTileCentres>(group, centres, half_norm, c, collector);
     const std::size_t left = centres.rows - c;
     const std::size_t n = left > kTileCentres ? (left + 1) / 2 : left;
-    measure_some<kMeasure>(n, group, centres, half_norm, c, collector);
-    measure_some<kMeasure>(left - n, group, centres, half_norm, c + n, collector);
+    detail::measure_some<kMeasure>(n, group, centres, half_norm, c, collector);
+    detail::measure_some<kMeasure>(left - n, group, centres, half_norm, c + n, collector);
 }
 
 }  // namespace mercer::cluster

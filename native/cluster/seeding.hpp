@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "cluster/nearest.hpp"
 #include "cluster/rows.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
@@ -145,13 +146,7 @@ class Seeder {
         for (std::size_t a = 0; a < n_chosen_; ++a) {
             double nearest = std::numeric_limits<double>::infinity();
             for (std::size_t c = 0; c < n_fresh; ++c) {
-                const T* p = centres_.data() + a * d;
-                const T* q = fresh.data() + c * d;
-                const double squared = lane_sum(d, [&](std::size_t j) {
-                    const double difference = static_cast<double>(p[j]) - static_cast<double>(q[j]);
-                    return difference * difference;
-                });
-                nearest = std::min(nearest, squared);
+                nearest = std::min(nearest, squared_distance(centres_.data() + a * d, fresh.data() + c * d, d));
             }
             limit[a] = static_cast<T>(nearest / 4 * (1 - 1e-5));  // the margin covers the rounding of the distances
         }
