@@ -97,5 +97,12 @@ void bind_core(nb::module_& m);
 void bind_preprocessing(nb::module_& m);
 void bind_cluster(nb::module_& m);
 void bind_linear_model(nb::module_& m);
+void bind_ridge(nb::module_& m);
+void bind_coordinate_descent(nb::module_& m);
+void bind_linear_loss(nb::module_& m);
+void bind_softmax(nb::module_& m);
+void bind_interior_point(nb::module_& m);
+void bind_stochastic(nb::module_& m);
+void bind_svm(nb::module_& m);
 
 }  // namespace mercer::bindings

@@ -8,4 +8,11 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_preprocessing(m);
     mercer::bindings::bind_cluster(m);
     mercer::bindings::bind_linear_model(m);
+    mercer::bindings::bind_ridge(m);
+    mercer::bindings::bind_coordinate_descent(m);
+    mercer::bindings::bind_linear_loss(m);
+    mercer::bindings::bind_softmax(m);
+    mercer::bindings::bind_interior_point(m);
+    mercer::bindings::bind_stochastic(m);
+    mercer::bindings::bind_svm(m);
 }

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 FloatArray = npt.NDArray[Any]
@@ -78,6 +80,44 @@ def check_X_y(
         y_numeric=True,
     )
     return _tidy(X), np.ascontiguousarray(y, dtype=X.dtype)
+
+
+def check_X_labels(
+    estimator: Any, X: Any, y: Any, *, sparse: str | tuple[str, ...] | None = None, finite: Finite = "check"
+) -> tuple[Any, npt.NDArray[Any], npt.NDArray[np.intp]]:
+    """X as in `check_X`, the sorted classes of y (two or more), and the place of each label among them."""
+    X, y = validate_data(
+        estimator,
+        X,
+        y,
+        accept_sparse=sparse or False,
+        accept_large_sparse=False,
+        dtype=FLOATS,
+        ensure_all_finite=_finite_option(finite),
+    )
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"{_name_of(estimator)}: y holds one class only, {classes[0]!r}; this solver needs samples of at least 2 classes "
+            "in the data."
+        )
+    return _tidy(X), classes, codes
+
+
+def check_class_weight(
+    class_weight: Any, classes: npt.NDArray[Any], codes: npt.NDArray[np.intp], weights: FloatArray | None, dtype: npt.DTypeLike
+) -> FloatArray | None:
+    """The weights of rows times those of their classes: None, "balanced" (n / (n_classes n_of_class), weighted) or a dict."""
+    if class_weight is None:
+        return weights
+    if isinstance(class_weight, str):  # the rule of the parameter allows "balanced" only
+        counts = np.bincount(codes, weights=weights, minlength=len(classes))
+        of_class = counts.sum() / (len(classes) * np.maximum(counts, np.finfo(np.float64).tiny))
+    else:
+        of_class = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+    of_row: FloatArray = of_class.astype(dtype)[codes]
+    return of_row if weights is None else of_row * weights
 
 
 def check_transformed(estimator: Any, X: Any, *, sparse: str | tuple[str, ...] | None = None) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 from sklearn.base import BaseEstimator
 
 from mercer._params import Rule
+from mercer._trace import Record, Solver, Status, iterate, log
 
 try:  # scikit-learn 1.9 and up
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -55,7 +56,7 @@ class FitTask:
     """A task of a fit as callbacks see it: the fit itself, a restart, an iteration. Free where no callback is set."""
 
     def __init__(self, estimator: Any, context: Any, data: dict[str, Any]) -> None:
-        self._estimator, self._context, self._data = estimator, context, data
+        self.estimator, self._context, self._data = estimator, context, data
         if context is not None:
             context.call_on_fit_task_begin(estimator=estimator, **data)
 
@@ -68,7 +69,7 @@ class FitTask:
 
     def subtask(self, name: str, *, n_subtasks: int = 0) -> FitTask:
         context = None if self._context is None else self._context.subcontext(task_name=name, max_subtasks=n_subtasks)
-        return FitTask(self._estimator, context, self._data)
+        return FitTask(self.estimator, context, self._data)
 
     @property
     def is_watched(self) -> bool:
@@ -79,5 +80,22 @@ class FitTask:
         if self._context is None:
             return False
         return bool(
-            self._context.call_on_fit_task_end(estimator=self._estimator, reconstruction_attributes=fitted, **self._data)
+            self._context.call_on_fit_task_end(estimator=self.estimator, reconstruction_attributes=fitted, **self._data)
         )
+
+
+def run_solver(
+    solver: Solver, task: FitTask, *, max_iter: int, verbose: int, fitted: Callable[[], dict[str, Any]]
+) -> tuple[Status, list[Record]]:
+    """Iterate as a task of a fit: callbacks see every iteration and may stop it, `verbose` logs every record.
+
+    `task` was made with `n_subtasks=max_iter`; `fitted` gives the attributes that the estimator would have after the last step.
+    """
+    name = type(task.estimator).__name__
+
+    def watch(record: Record) -> bool:
+        if verbose:
+            log(verbose, "%s: %s", name, ", ".join(f"{key} {value:.8g}" for key, value in record.items()))
+        return task.is_watched and task.subtask("iteration").end(fitted)
+
+    return iterate(solver, max_iter=max_iter, watch=watch)

@@ -173,6 +173,16 @@ class Interval(Rule):
         return f"a pair (low, high) of numbers with low < high{bounds}"
 
 
+class Mapped(Rule):
+    """A dict, such as one of weights by class; its contents are checked with the data."""
+
+    def accept(self, value: Any) -> Any:
+        return value if isinstance(value, Mapping) else _REFUSED
+
+    def describe(self) -> str:
+        return "a dict"
+
+
 class RandomState(Rule):
     def accept(self, value: Any) -> Any:
         is_seed = _is_integer(value) and 0 <= value < 2**32

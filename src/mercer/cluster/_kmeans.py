@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, check_weights, check_X
-from mercer._base import FitTask, MercerEstimator, fit_method
+from mercer._base import FitTask, MercerEstimator, fit_method, run_solver
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import (
@@ -31,7 +31,7 @@ from mercer._params import (
     check_params,
 )
 from mercer._random import as_random_state
-from mercer._trace import Certificate, Outcome, Record, Status, iterate, log, native_progress, store_outcome
+from mercer._trace import Certificate, Outcome, Record, Status, log, native_progress, store_outcome
 from mercer.cluster._lloyd import Labels, Lloyd, Problem, check_enough_rows, make_rows, seed_plusplus
 
 Init = str | Callable[..., Any] | npt.ArrayLike
@@ -180,13 +180,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Me
         solver = Lloyd(problem, start, tol=tol, always_bounded=params.algorithm == "elkan", n_threads=n_threads)
         run_task = fit_task.subtask("run", n_subtasks=params.max_iter)
 
-        def watch(record: Record) -> bool:
-            log(params.verbose, "k-means: inertia %.8g, squared shift %.3g", record["inertia"], record["shift"])
-            if not run_task.is_watched:
-                return False
-            return run_task.subtask("iteration").end(lambda: _attributes(*solver.result()))
-
-        status, history = iterate(solver, max_iter=params.max_iter, watch=watch)
+        status, history = run_solver(
+            solver,
+            run_task,
+            max_iter=params.max_iter,
+            verbose=params.verbose,
+            fitted=lambda: _attributes(*solver.result()),
+        )
         run = _Run(*solver.result(), status=status, history=history, shift=solver.shift, tol=tol)
         run_task.end(run.attributes)
         return run

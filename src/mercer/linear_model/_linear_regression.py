@@ -7,11 +7,12 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import scipy.sparse as sp
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import Finite, FloatArray, check_weights, check_X, check_X_y
-from mercer._base import FitTask, MercerEstimator, fit_method
+from mercer._arrays import Finite, FloatArray, check_weights, check_X_y
+from mercer._base import FitTask, fit_method
+from mercer._linear import SPARSE, LinearRegressor
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, check_params, check_value
 from mercer._trace import Certificate, Outcome, Status, store_outcome
@@ -19,10 +20,8 @@ from mercer.linear_model._inference import RegressionSummary, Statistics, refusa
 from mercer.linear_model._least_squares import Solution, least_squares, non_negative_least_squares, sparse_least_squares
 from mercer.linear_model._rows import DenseRows, SparseRows
 
-_SPARSE = ("csr", "csc")
 
-
-class LinearRegression(MultiOutputMixin, RegressorMixin, MercerEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class LinearRegression(MultiOutputMixin, LinearRegressor):  # type: ignore[misc]  # scikit-learn has no types
     r"""Linear regression by ordinary, weighted or non-negative least squares, with inference.
 
     Minimises :math:`\tfrac12 \sum_i s_i (y_i - x_i^\top w - b)^2` over the coefficients :math:`w` and the intercept :math:`b`,
@@ -130,7 +129,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, MercerEstimator):  # ty
         """
         params = check_params(self)
         finite: Finite = "check" if sp.issparse(X) else "deferred"
-        X, y = check_X_y(self, X, y, sparse=None if params.positive else _SPARSE, finite=finite, multi_output=True)
+        X, y = check_X_y(self, X, y, sparse=None if params.positive else SPARSE, finite=finite, multi_output=True)
         weights = check_weights(sample_weight, X.shape[0], X.dtype)
         task = FitTask.start(self, X, y)
         solution = self._solve(X, y, weights, params)
@@ -148,13 +147,6 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, MercerEstimator):  # ty
             return sparse_least_squares(SparseRows(X, y, weights, is_centred=params.fit_intercept), params.tol)
         rows = DenseRows(self, X, y, weights, is_centred=params.fit_intercept, n_threads=effective_threads(params.n_jobs))
         return non_negative_least_squares(rows) if params.positive else least_squares(rows, params.tol)
-
-    def predict(self, X: Any) -> FloatArray:
-        """The values of the model, of shape (n_samples,) or (n_samples, n_targets)."""
-        check_is_fitted(self)
-        X = check_X(self, X, sparse=_SPARSE, reset=False)
-        values: FloatArray = X @ self.coef_.T + self.intercept_
-        return values
 
     @property
     def singular_(self) -> FloatArray:

@@ -1,0 +1,55 @@
+"""What models linear in their features share: values from `coef_` and `intercept_`, and labels from values. Knows no solver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._arrays import FloatArray, check_X
+from mercer._base import MercerEstimator
+
+SPARSE = ("csr", "csc")
+
+
+class LinearModel(MercerEstimator):
+    """A model whose values are X times the coefficients plus the intercept; dense or sparse X unless tags say otherwise."""
+
+    def _linear_values(self, X: Any) -> FloatArray:
+        """Of shape (n_samples,) or (n_samples, n_outputs), as `coef_` is."""
+        check_is_fitted(self)
+        X = check_X(self, X, sparse=SPARSE if self.__sklearn_tags__().input_tags.sparse else None, reset=False)
+        values: FloatArray = X @ self.coef_.T + self.intercept_
+        return values
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # scikit-learn has no types
+    """A regressor that predicts its linear values."""
+
+    def predict(self, X: Any) -> FloatArray:
+        """The values of the model, of shape (n_samples,) or (n_samples, n_targets)."""
+        return self._linear_values(X)
+
+
+class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # scikit-learn has no types
+    """A classifier by the sign of one linear value or the largest of several; `coef_` has shape (n_outputs, n_features)."""
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Scores: of shape (n_samples,) for two classes, above zero for `classes_[1]`; else with one column for each class."""
+        values = self._linear_values(X)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class of each row."""
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: npt.NDArray[Any] = self.classes_[codes]
+        return labels
