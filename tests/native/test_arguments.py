@@ -24,6 +24,9 @@ GUARD = 64  # elements before and after each output that must stay as they are
 SHAPES = {
     "centred_gram": {4: (2 * SIZE, 2 * SIZE), 5: (2 * SIZE,)},
     "residual_gradient": {3: (2 * SIZE,)},
+    "linear_values": {2: (SIZE + 1,)},
+    "linear_loss": {5: (SIZE + 1,), 6: (SIZE + 1,), 7: (SIZE + 1, SIZE + 1)},
+    "weighted_sums": {4: (SIZE + 1,), 5: (SIZE + 1, SIZE + 1)},
     "kmeans_plusplus": {4: (SIZE + 1,)},
     "sparse_column_quantiles": {1: (SIZE + 1,)},
     "CsrRows32": {2: (SIZE + 1,)},
@@ -135,7 +138,8 @@ def _valid(name, position, argument):
         if name.startswith("CsrRows"):
             return np.arange(shape[0], dtype=argument.dtype)  # one entry a row, on the diagonal
         return np.zeros(shape, dtype=argument.dtype)
-    return {"int": SIZE if name.startswith("CsrRows") else 2, "float": 1.0, "bool": True}[argument.text.split(": ")[1]]
+    plain = {"int": SIZE if name.startswith("CsrRows") else 2, "float": 1.0, "bool": True, "str": "logistic"}
+    return plain[argument.text.split(": ")[1]]
 
 
 def _misaligned(array):

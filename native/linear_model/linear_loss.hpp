@@ -1,0 +1,197 @@
+// A loss of linear values, summed over rows: its value, gradient and Hessian in the coefficients, in one pass over X.
+//
+// Rows are (x - shift, 1), so that the last coefficient is the intercept; the shift keeps the Hessian well conditioned where the
+// columns are far from zero. Everything is summed in double precision.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "core/parallel.hpp"
+#include "core/simd.hpp"
+#include "core/views.hpp"
+#include "linear_model/normal_equations.hpp"
+#include "losses/row_loss.hpp"
+
+namespace mercer::linear_model {
+
+namespace detail {
+
+// raw[i] = the product of row i and coef, p doubles each.
+inline void block_values(const double* block, std::size_t n, std::size_t p, const double* coef, double* raw) {
+    constexpr std::size_t kRows = 4;
+    std::size_t i = 0;
+    for (; i + kRows <= n; i += kRows) {
+        S::Vector sums[kRows] = {};
+        for (std::size_t j = 0; j < p; j += S::kLanes) {
+            const S::Vector c = S::load(coef + j);
+#pragma GCC unroll 4
+            for (std::size_t r = 0; r < kRows; ++r) sums[r] += S::load(block + (i + r) * p + j) * c;
+        }
+        for (std::size_t r = 0; r < kRows; ++r) raw[i + r] = sum_lanes(sums[r]);
+    }
+    for (; i < n; ++i) {
+        S::Vector sum{};
+        for (std::size_t j = 0; j < p; j += S::kLanes) sum += S::load(block + i * p + j) * S::load(coef + j);
+        raw[i] = sum_lanes(sum);
+    }
+}
+
+// sums[v0 .. v0+V] += the rows' vectors, times their slopes.
+template <std::size_t V>
+void add_slopes_tile(const double* block, std::size_t n, std::size_t p, const double* slopes, double* sums) {
+    S::Vector acc[V] = {};
+    for (std::size_t i = 0; i < n; ++i) {
+        const S::Vector slope = S::broadcast(slopes[i]);
+#pragma GCC unroll 8
+        for (std::size_t v = 0; v < V; ++v) acc[v] += slope * S::load(block + i * p + v * S::kLanes);
+    }
+    for (std::size_t v = 0; v < V; ++v) S::store(sums + v * S::kLanes, S::load(sums + v * S::kLanes) + acc[v]);
+}
+
+// sums += slopes' block.
+inline void add_slopes(const double* block, std::size_t n, std::size_t p, const double* slopes, double* sums) {
+    std::size_t j = 0;
+    for (; j + 8 * S::kLanes <= p; j += 8 * S::kLanes) add_slopes_tile<8>(block + j, n, p, slopes, sums + j);
+    for (; j + 2 * S::kLanes <= p; j += 2 * S::kLanes) add_slopes_tile<2>(block + j, n, p, slopes, sums + j);
+    for (; j < p; j += S::kLanes) add_slopes_tile<1>(block + j, n, p, slopes, sums + j);
+}
+
+// Multiplies each row by the root of its curvature; negative curvatures count as zero.
+inline void scale_rows(double* block, std::size_t n, std::size_t p, const double* curvatures) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const double root = std::sqrt(std::max(curvatures[i], 0.0));
+        for (std::size_t j = 0; j < p; j += S::kLanes) S::store(block + i * p + j, root * S::load(block + i * p + j));
+    }
+}
+
+// Partial sums of one chunk of rows: value, gradient (p) and, where wanted, the upper triangle of the Hessian (p x p).
+class LossSums {
+   public:
+    LossSums(std::size_t n_chunks, std::size_t p, bool has_hessian)
+        : p_(p), size_(1 + p + (has_hessian ? p * p : 0)), sums_(n_chunks * size_, 0.0) {}
+
+    double& value(std::size_t chunk) { return sums_[chunk * size_]; }
+    double* gradient(std::size_t chunk) { return sums_.data() + chunk * size_ + 1; }
+    double* hessian(std::size_t chunk) { return gradient(chunk) + p_; }
+
+    // Adds the chunks up in their order, writes q entries of the gradient and q x q of the Hessian, and returns the value.
+    double write(std::span<double> gradient_out, RowMajor<double> hessian_out) {
+        for (std::size_t start = size_; start < sums_.size(); start += size_)
+            for (std::size_t i = 0; i < size_; ++i) sums_[i] += sums_[start + i];
+        std::copy_n(gradient(0), gradient_out.size(), gradient_out.data());
+        for (std::size_t i = 0; i < hessian_out.rows; ++i)
+            for (std::size_t j = i; j < hessian_out.cols; ++j) hessian_out(i, j) = hessian_out(j, i) = hessian(0)[i * p_ + j];
+        return value(0);
+    }
+
+   private:
+    std::size_t p_;
+    std::size_t size_;
+    std::vector<double> sums_;
+};
+
+// Calls body(block, n, first, chunk) with blocks of rows (x - shift, 1), p doubles to a row.
+template <Real T, class Body>
+void for_each_row_block(Matrix<const T> x, std::span<const double> shift, std::size_t p, const Chunks& chunks, Threads threads,
+                        Body&& body) {
+    const Sample<T> sample{x, {x.data, x.rows, 0, 0, 1}, {}};
+    for_each_block(sample, shift, p, chunks, threads, body);
+}
+
+}  // namespace detail
+
+// raw[i] = (x_i - shift)' coef + intercept, where `coef` has the intercept last. O(n d).
+template <Real T>
+void linear_values(Matrix<const T> x, std::span<const double> shift, std::span<const double> coef, std::span<double> raw,
+                   Threads threads) {
+    const std::size_t p = Simd<double>::round_up(x.cols + 1);
+    std::vector<double> padded(p, 0.0);
+    std::copy(coef.begin(), coef.end(), padded.begin());
+    const Chunks chunks = Chunks::of(x.rows, 4096, 256);
+    const double work = static_cast<double>(x.rows) * static_cast<double>(x.cols);
+    detail::for_each_row_block(x, shift, p, chunks, threads.for_work(work),
+                               [&](const double* block, std::size_t n, std::size_t first, std::size_t) {
+                                   detail::block_values(block, n, p, padded.data(), raw.data() + first);
+                               });
+}
+
+// Returns the sum of weight times loss over the rows and writes its gradient in the d + 1 coefficients (the intercept last), and
+// its Hessian unless `hessian` is empty. `weights` may be empty (all one). O(n d) or, with the Hessian, O(n d^2).
+template <Real T>
+double linear_loss(Matrix<const T> x, std::span<const double> shift, std::span<const double> y, std::span<const double> weights,
+                   const losses::RowLoss& loss, std::span<const double> coef, std::span<double> gradient, RowMajor<double> hessian,
+                   Threads threads) {
+    const std::size_t q = x.cols + 1;
+    const std::size_t p = Simd<double>::round_up(q);
+    const bool has_hessian = hessian.rows > 0;
+    std::vector<double> padded(p, 0.0);
+    std::copy(coef.begin(), coef.end(), padded.begin());
+    const Chunks chunks = detail::sample_chunks(x.rows, q, has_hessian ? p * p : p);
+    detail::LossSums sums(chunks.count, p, has_hessian);
+    const double work = static_cast<double>(x.rows) * static_cast<double>(has_hessian ? q * q / 4 + 4 * q : 2 * q);
+    detail::for_each_row_block(x, shift, p, chunks, threads.for_work(work),
+                               [&](double* block, std::size_t n, std::size_t first, std::size_t chunk) {
+                                   constexpr std::size_t kCapacity = 256 + Simd<double>::kLanes;  // a block has at most 256 rows
+                                   double raw[kCapacity] = {};
+                                   double slopes[kCapacity];
+                                   double curvatures[kCapacity];
+                                   detail::block_values(block, n, p, padded.data(), raw);
+                                   const double* of_rows = weights.empty() ? nullptr : weights.data() + first;
+                                   sums.value(chunk) += loss.apply(y.data() + first, of_rows, raw, n, slopes, curvatures);
+                                   detail::add_slopes(block, n, p, slopes, sums.gradient(chunk));
+                                   if (!has_hessian) return;
+                                   detail::scale_rows(block, n, p, curvatures);
+                                   detail::add_gram(block, n, p, q, sums.hessian(chunk));
+                               });
+    return sums.write(gradient, hessian);
+}
+
+// For slopes g and curvatures h >= 0 of the rows themselves: writes the sums of g_i (x_i - shift, 1) to `gradient` and of
+// h_i (x_i - shift, 1) (x_i - shift, 1)' to `hessian`. For losses that have no native form. O(n d^2).
+template <Real T>
+void weighted_sums(Matrix<const T> x, std::span<const double> shift, std::span<const double> slopes,
+                   std::span<const double> curvatures, std::span<double> gradient, RowMajor<double> hessian, Threads threads) {
+    const std::size_t q = x.cols + 1;
+    const std::size_t p = Simd<double>::round_up(q);
+    const Chunks chunks = detail::sample_chunks(x.rows, q, p * p);
+    detail::LossSums sums(chunks.count, p, true);
+    const double work = static_cast<double>(x.rows) * static_cast<double>(q * q / 4 + 2 * q);
+    detail::for_each_row_block(x, shift, p, chunks, threads.for_work(work),
+                               [&](double* block, std::size_t n, std::size_t first, std::size_t chunk) {
+                                   detail::add_slopes(block, n, p, slopes.data() + first, sums.gradient(chunk));
+                                   detail::scale_rows(block, n, p, curvatures.data() + first);
+                                   detail::add_gram(block, n, p, q, sums.hessian(chunk));
+                               });
+    sums.write(gradient, hessian);
+}
+
+// The loss of given linear values, for rows that are not dense: returns the sum of weight times loss, writes weight times the
+// derivatives of each row. O(n).
+inline double loss_of_values(const losses::RowLoss& loss, std::span<const double> y, std::span<const double> weights,
+                             std::span<const double> raw, std::span<double> slopes, std::span<double> curvatures, Threads threads) {
+    constexpr std::size_t kBlock = 256;
+    const Chunks chunks = Chunks::of(raw.size(), 4096, 256);
+    std::vector<double> values(chunks.count, 0.0);
+    parallel_for(chunks.count, threads.for_work(20.0 * static_cast<double>(raw.size())), [&](std::size_t chunk) {
+        double in[kBlock] = {};
+        double slope[kBlock];
+        double curvature[kBlock];
+        for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += kBlock) {
+            const std::size_t n = std::min(kBlock, chunks.end(chunk) - first);
+            std::copy_n(raw.data() + first, n, in);
+            const double* of_rows = weights.empty() ? nullptr : weights.data() + first;
+            values[chunk] += loss.apply(y.data() + first, of_rows, in, n, slope, curvature);
+            std::copy_n(slope, n, slopes.data() + first);
+            std::copy_n(curvature, n, curvatures.data() + first);
+        }
+    });
+    double total = 0;
+    for (const double value : values) total += value;
+    return total;
+}
+
+}  // namespace mercer::linear_model
