@@ -1,0 +1,1 @@
+"""Solvers over (rows, loss, penalty) that several families use. They know no estimator, and nothing warns here."""

@@ -1,0 +1,178 @@
+"""A smooth convex loss of linear values with an l2 penalty: its value, gradient, Hessian and duality gap.
+
+The objective of the coefficients w and the intercept b is
+
+    F(w, b) = sum_i s_i loss(y_i, x_i' w + b) + sum_j l_j w_j^2 / 2,
+
+for the weights s of the rows and the strengths l of the penalty; the intercept is free. Rows alone know whether X is dense or
+sparse. Inside, coefficients are those of X minus a fixed shift, so that the Hessian is well conditioned where columns are far
+from zero: only the intercept differs, and `to_user` gives the one of X itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from mercer._arrays import FloatArray
+from mercer._native import kernels
+
+
+class LinearRows(Protocol):
+    """What the problem asks of X: sums over its rows (x - shift, 1), the intercept last."""
+
+    n_rows: int
+    n_features: int
+    shift: FloatArray
+
+    def values(self, coef: FloatArray) -> FloatArray:
+        """The linear values of the rows, in double precision."""
+        ...
+
+    def loss(
+        self, loss: Any, y: FloatArray, weights: FloatArray | None, coef: FloatArray, *, with_hessian: bool
+    ) -> tuple[float, FloatArray, FloatArray | None]:
+        """Value, gradient and, if wanted, Hessian of the summed loss."""
+        ...
+
+    def weighted_sums(self, slopes: FloatArray, curvatures: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """X' slopes and X' diag(curvatures) X, for slopes and curvatures of the rows themselves."""
+        ...
+
+
+class DenseLinearRows:
+    """Dense X of any memory order and float type, read in place. The shift is about the means of the columns."""
+
+    def __init__(self, X: FloatArray, *, is_shifted: bool, n_threads: int) -> None:
+        self._X, self._n_threads = X, n_threads
+        self.n_rows, self.n_features = X.shape
+        some = X[:: max(1, self.n_rows // 1024)]  # near enough to the means to shift by
+        self.shift = some.mean(axis=0, dtype=np.float64) if is_shifted else np.zeros(self.n_features)
+
+    def values(self, coef: FloatArray) -> FloatArray:
+        raw = np.empty(self.n_rows)
+        kernels.linear_values(self._X, self.shift, coef, raw, self._n_threads)
+        return raw
+
+    def loss(
+        self, loss: Any, y: FloatArray, weights: FloatArray | None, coef: FloatArray, *, with_hessian: bool
+    ) -> tuple[float, FloatArray, FloatArray | None]:
+        gradient = np.empty(len(coef))
+        hessian = np.empty((len(coef), len(coef))) if with_hessian else None
+        value = kernels.linear_loss(self._X, self.shift, y, weights, loss, coef, gradient, hessian, self._n_threads)
+        return value, gradient, hessian
+
+    def weighted_sums(self, slopes: FloatArray, curvatures: FloatArray) -> tuple[FloatArray, FloatArray]:
+        gradient, hessian = np.empty(self.n_features + 1), np.empty((self.n_features + 1, self.n_features + 1))
+        kernels.weighted_sums(self._X, self.shift, slopes, curvatures, gradient, hessian, self._n_threads)
+        return gradient, hessian
+
+
+class SparseLinearRows:
+    """Sparse X: never centred and never made dense; only its Hessian is a dense matrix, where one is asked for."""
+
+    def __init__(self, X: Any, *, n_threads: int) -> None:
+        self._X = X.tocsr().astype(np.float64, copy=False)
+        self._transposed = self._X.T.tocsr()
+        self._n_threads = n_threads
+        self.n_rows, self.n_features = X.shape
+        self.shift = np.zeros(self.n_features)
+
+    def values(self, coef: FloatArray) -> FloatArray:
+        raw: FloatArray = self._X @ coef[:-1] + coef[-1]
+        return raw
+
+    def loss(
+        self, loss: Any, y: FloatArray, weights: FloatArray | None, coef: FloatArray, *, with_hessian: bool
+    ) -> tuple[float, FloatArray, FloatArray | None]:
+        slopes, curvatures = np.empty(self.n_rows), np.empty(self.n_rows)
+        value = kernels.loss_of_values(loss, y, weights, self.values(coef), slopes, curvatures, self._n_threads)
+        if not with_hessian:
+            return value, self._gradient(slopes), None
+        return value, *self.weighted_sums(slopes, curvatures)
+
+    def weighted_sums(self, slopes: FloatArray, curvatures: FloatArray) -> tuple[FloatArray, FloatArray]:
+        d = self.n_features
+        hessian = np.empty((d + 1, d + 1))
+        hessian[:d, :d] = (self._transposed @ (sp.diags(curvatures) @ self._X)).toarray()
+        hessian[d, :d] = hessian[:d, d] = self._transposed @ curvatures
+        hessian[d, d] = curvatures.sum()
+        return self._gradient(slopes), hessian
+
+    def _gradient(self, slopes: FloatArray) -> FloatArray:
+        return np.append(self._transposed @ slopes, slopes.sum())
+
+
+def make_linear_rows(X: Any, *, is_shifted: bool, n_threads: int) -> LinearRows:
+    """Dense rows are shifted if there is an intercept to take the shift up."""
+    if sp.issparse(X):
+        return SparseLinearRows(X, n_threads=n_threads)
+    return DenseLinearRows(X, is_shifted=is_shifted, n_threads=n_threads)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The objective at one point; gradient and Hessian contain the penalty."""
+
+    value: float
+    gradient: FloatArray
+    hessian: FloatArray | None
+
+
+class LinearLoss:
+    """The objective F as a function of the d + 1 coefficients, the intercept last; without one its entries are zero."""
+
+    def __init__(
+        self,
+        rows: LinearRows,
+        y: FloatArray,
+        weights: FloatArray | None,
+        loss: Any,
+        l2: float | FloatArray,
+        *,
+        has_intercept: bool,
+    ) -> None:
+        self.rows, self.y, self.weights, self.loss, self.has_intercept = rows, y, weights, loss, has_intercept
+        self.l2 = np.broadcast_to(np.asarray(l2, dtype=np.float64), (rows.n_features,))
+        self.total_weight = float(rows.n_rows if weights is None else weights.sum())
+
+    def start(self, coef: FloatArray | None = None, intercept: float = 0.0) -> FloatArray:
+        """The point that a user's coefficients stand for; zero without any."""
+        if coef is None:
+            return np.zeros(self.rows.n_features + 1)
+        return np.append(coef, intercept + self.rows.shift @ coef)
+
+    def to_user(self, point: FloatArray) -> tuple[FloatArray, float]:
+        """Coefficients and intercept for X as it is."""
+        coef = point[:-1]
+        return coef, float(point[-1] - self.rows.shift @ coef)
+
+    def evaluate(self, point: FloatArray, *, with_hessian: bool = False) -> Evaluation:
+        value, gradient, hessian = self.rows.loss(self.loss, self.y, self.weights, point, with_hessian=with_hessian)
+        return self._penalised(point, value, gradient, hessian)
+
+    def _penalised(self, point: FloatArray, value: float, gradient: FloatArray, hessian: FloatArray | None) -> Evaluation:
+        coef = point[:-1]
+        gradient[:-1] += self.l2 * coef
+        if not self.has_intercept:
+            gradient[-1] = 0
+        if hessian is not None:
+            np.einsum("jj->j", hessian)[:-1] += self.l2  # a view of the diagonal
+            if not self.has_intercept:
+                hessian[-1], hessian[:, -1], hessian[-1, -1] = 0, 0, 1
+        return Evaluation(value + float(self.l2 @ coef**2) / 2, gradient, hessian)
+
+    def gap(self, at: Evaluation) -> float | None:
+        """An upper bound of F minus its minimum, or None where some coefficient is not penalised or no Hessian was taken.
+
+        Where the intercept is optimal, the slopes of the loss are feasible for the dual problem, and the duality gap is
+        sum_j g_j^2 / (2 l_j) for the gradient g. What is left of the intercept's own gradient adds g_b^2 / h_b, twice what
+        Newton's step in the intercept alone would gain; it vanishes with the square of an already small number.
+        """
+        if not (self.l2 > 0).all() or at.hessian is None:
+            return None
+        of_intercept = at.gradient[-1] ** 2 / max(at.hessian[-1, -1], np.finfo(np.float64).tiny)
+        return float((at.gradient[:-1] ** 2 / self.l2).sum()) / 2 + float(of_intercept)
