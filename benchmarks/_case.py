@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 MERCER = "mercer"
@@ -38,15 +39,20 @@ def _nbytes(array: Any) -> int:
 
 @dataclass(frozen=True)
 class Contender:
-    """An implementation, imported when first used. `target` is written `package.module:Class`."""
+    """An implementation, imported when first used. `target` is written `package.module:Class`.
+
+    `params` are what this contender alone needs: the name of a solver, a tolerance in its own units.
+    """
 
     name: str
     target: str
+    params: Mapping[str, Any] = field(default_factory=dict)
 
     def load(self) -> Estimator:
         """The class; raises ImportError or AttributeError where it is missing."""
         module, attribute = self.target.split(":")
-        return getattr(importlib.import_module(module), attribute)
+        found = getattr(importlib.import_module(module), attribute)
+        return partial(found, **self.params) if self.params else found
 
 
 def contenders(estimator: str, peers: tuple[str, ...] = (SCIKIT_LEARN, SKLEARNEX)) -> tuple[Contender, ...]:

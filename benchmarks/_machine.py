@@ -9,7 +9,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "daal", "xgboost", "lightgbm")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "daal", "xgboost", "lightgbm", "skglm", "liblinear-official")
 
 
 def describe() -> dict[str, str]:
