@@ -96,6 +96,10 @@ def make_data(
         y = np.array(["a", "b", "c", "d"])[groups]
     elif is_regressor(instance) or tags.target_tags.required or always_y:
         y = X @ random.randn(n_columns) + random.randn(n_rows)
+        if tags.target_tags.positive_only:
+            y = np.exp(y / y.std())
+        if not tags.target_tags.single_output:
+            y = np.column_stack([y, X[:, 0] - y, random.randn(n_rows)])
     if y is not None and y.dtype.kind == "f":
         y = y.astype(dtype)
     return Data(X.astype(dtype), y)

@@ -95,9 +95,10 @@ def test_the_history_has_one_record_an_iteration(estimator, max_iter):
     data = make_data(estimator, 1000)
     params = {} if max_iter is None else {"max_iter": max_iter, "tol": 0.0}
     model = make(estimator, **params).fit(*data.args)
-    assert len(model.history_) == model.n_iter_
-    assert max_iter is None or model.n_iter_ <= max_iter
-    assert model.certificate_.status is not Status.MAX_ITER or model.n_iter_ == model.max_iter
+    n_iter = np.max(model.n_iter_)  # scikit-learn has an array of one number for some
+    assert len(model.history_) == n_iter
+    assert max_iter is None or n_iter <= max_iter
+    assert model.certificate_.status is not Status.MAX_ITER or n_iter == model.max_iter
     assert all(isinstance(record, dict) and record for record in model.history_)
     assert all(np.isfinite(list(record.values())).all() for record in model.history_)
 
@@ -271,7 +272,7 @@ def test_callbacks_see_the_begin_and_the_end_of_every_task(estimator):
     assert not open_tasks
     if hasattr(watched, "history_"):
         leaf = _leaf_task(estimator, data)
-        assert sum(name == leaf for name, _ in recorder.of("end")) >= watched.n_iter_
+        assert sum(name == leaf for name, _ in recorder.of("end")) >= np.max(watched.n_iter_)
 
 
 @every_estimator
@@ -316,9 +317,9 @@ def test_a_callback_can_stop_a_fit_early(estimator):
     data = make_data(estimator, 2000)
     params = {"tol": 0.0} if "tol" in parameters_of(estimator) else {}
     full = make(estimator, **params).fit(*data.args)
-    assert full.n_iter_ > 1, "the data make this test too easy"
+    assert np.max(full.n_iter_) > 1, "the data make this test too easy"
     model = make(estimator, **params).set_callbacks(Recorder(stop_at=_leaf_task(estimator, data))).fit(*data.args)
-    assert model.n_iter_ == 1
+    assert np.max(model.n_iter_) == 1
     assert len(model.history_) == 1
     assert model.certificate_.status is Status.STOPPED
     assert outputs(model, data.X).keys() == outputs(full, data.X).keys()
