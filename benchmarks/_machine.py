@@ -9,7 +9,8 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "daal", "xgboost", "lightgbm", "skglm", "liblinear-official")
+_PEERS = ("scikit-learn-intelex", "daal", "xgboost", "lightgbm", "skglm", "liblinear-official")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", *_PEERS)
 
 
 def describe() -> dict[str, str]:
