@@ -1,0 +1,149 @@
+"""The table of losses and penalties says what the objects say, its examples run, and the plots draw what they name."""
+
+from __future__ import annotations
+
+import dataclasses
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mercer.losses
+import mercer.penalties
+from mercer.losses import LOSSES, Hinge, Huber, SoftmaxCrossEntropy
+from mercer.penalties import L1, PENALTIES, Box, GroupL2, Lp
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "losses.md"
+MODULES = [
+    f"mercer.{module}"
+    for module in (
+        *("losses", "losses._base", "losses._margin", "losses._residual", "losses._positive", "losses._multiclass"),
+        *("penalties", "penalties._base", "penalties._elastic", "penalties._lp", "penalties._box", "penalties._group"),
+    )
+]
+
+
+def row_of(cls):
+    """The cells of a class's row in the document."""
+    row = re.search(rf"^\| `{cls.__name__}` \| (.*) \|$", DOCUMENT.read_text(), flags=re.MULTILINE)
+    assert row is not None, cls.__name__
+    return [cell.strip() for cell in row.group(1).split("|")]
+
+
+def is_yes(cell):
+    assert cell in ("yes", "no")
+    return cell == "yes"
+
+
+def test_examples_of_the_document_give_what_they_show():
+    results = doctest.testfile(str(DOCUMENT), module_relative=False)
+    assert results.attempted >= 10
+    assert results.failed == 0
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_of_the_docstrings_give_what_they_show(module):
+    assert doctest.testmod(importlib.import_module(module)).failed == 0
+
+
+@pytest.mark.parametrize("cls", [*LOSSES.values(), *PENALTIES.values()], ids=lambda cls: cls.__name__)
+def test_every_class_has_an_example_and_is_public(cls):
+    assert any(test.examples for test in doctest.DocTestFinder(recurse=False).find(cls))
+    assert cls.__name__ in (*mercer.losses.__all__, *mercer.penalties.__all__)
+    assert all(field.name in cls.__doc__ for field in dataclasses.fields(cls))
+
+
+@pytest.mark.parametrize("cls", LOSSES.values(), ids=lambda cls: cls.__name__)
+def test_the_table_says_what_a_loss_says(cls):
+    loss = cls()
+    names, _, convex, smooth, robust, lipschitz, derivative, _, estimates = row_of(cls)
+    assert names == ", ".join(f'`"{name}"`' for name in (loss.name, *loss.aliases))
+    if cls.__name__ == "Tweedie":
+        assert convex == "1 <= p <= 2"
+    else:
+        assert is_yes(convex) == loss.is_convex
+    assert (is_yes(smooth), is_yes(robust)) == (loss.is_smooth, loss.is_robust)
+    known = {"inf": np.inf, "sqrt": np.sqrt, "max": max, **dataclasses.asdict(loss)}
+    assert eval(lipschitz, known) == pytest.approx(loss.lipschitz)
+    assert eval(derivative, known) == loss.derivative_lipschitz
+    assert estimates == loss.estimates
+
+
+@pytest.mark.parametrize("cls", LOSSES.values(), ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("raw", [-2.6, -0.4, 0.05, 0.8, 3.1])
+def test_the_formula_in_the_table_is_the_loss(cls, raw):
+    loss, y = cls(), 1
+    if loss.kind == "multiclass":
+        raw = np.array([0.3, raw, -1.0])
+    known = {"m": y * raw, "r": raw - y, "y": y, "raw": raw, "p": getattr(loss, "power", None), **dataclasses.asdict(loss)}
+    known |= {"exp": np.exp, "log": np.log, "cosh": np.cosh}
+    assert loss.value(y, raw) == pytest.approx(eval(row_of(cls)[1].strip("`"), known))
+
+
+@pytest.mark.parametrize("cls", PENALTIES.values(), ids=lambda cls: cls.__name__)
+def test_the_table_says_what_a_penalty_says(cls):
+    penalty = cls()
+    names, _, convex, smooth, _, _ = row_of(cls)
+    assert names == ", ".join(f'`"{name}"`' for name in (penalty.name, *penalty.aliases))
+    assert (is_yes(convex), is_yes(smooth)) == (penalty.is_convex, penalty.is_smooth)
+
+
+# ---- plots
+
+
+@pytest.fixture
+def ax():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    figure, ax = plt.subplots()
+    yield ax
+    plt.close(figure)
+
+
+@pytest.mark.parametrize("kind", ["margin", "residual", "positive"])
+def test_plot_of_losses_draws_every_loss_of_a_kind(ax, kind):
+    from mercer.plots import plot_losses
+
+    assert plot_losses(kind, ax=ax) is ax
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == [cls.__name__ for cls in LOSSES.values() if cls.kind == kind]
+    assert all(np.isfinite(line.get_ydata()).all() for line in ax.lines)
+
+
+def test_plot_of_losses_draws_what_it_is_given(ax):
+    from mercer.plots import plot_losses
+
+    plot_losses("residual", losses=[Huber(), Huber(delta=0.5)], ax=ax)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Huber", "Huber(delta=0.5)"]
+    x, value = ax.lines[1].get_data()
+    np.testing.assert_array_equal(value, Huber(delta=0.5).value(0.0, x))
+    with pytest.raises(ValueError, match="is of kind 'margin'; every loss must be of kind 'residual'"):
+        plot_losses("residual", losses=[Hinge()], ax=ax)
+    with pytest.raises(ValueError, match="kind='multiclass' is not valid"):
+        plot_losses("multiclass", losses=[SoftmaxCrossEntropy()], ax=ax)
+
+
+def test_plot_of_penalties_draws_curves(ax):
+    from mercer.plots import plot_penalties
+
+    assert plot_penalties(ax=ax) is ax
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["Lp(p=0.5)", "L1", "ElasticNet(l1_ratio=0.5)", "L2", "Box(low=-1, high=1)"]
+    w, value = ax.lines[1].get_data()
+    np.testing.assert_allclose(value, np.abs(w))
+
+
+def test_plot_of_penalties_draws_balls(ax):
+    from mercer.plots import plot_penalties
+
+    plot_penalties("balls", penalties=[Lp(p=0.5), L1(), Box(low=-1, high=1)], ax=ax)
+    (a, b), (c, d), (e, f) = (line.get_data() for line in ax.lines)
+    np.testing.assert_allclose(np.sqrt(np.abs(a)) + np.sqrt(np.abs(b)), 1, atol=1e-6)
+    np.testing.assert_allclose(np.abs(c) + np.abs(d), 1, atol=1e-9)
+    np.testing.assert_allclose(np.maximum(np.abs(e), np.abs(f)), 1, atol=1e-9)
+    with pytest.raises(ValueError, match=r"GroupL2.* is not a sum over single coefficients"):
+        plot_penalties("balls", penalties=[GroupL2()], ax=ax)
+    with pytest.raises(ValueError, match="view='pie' is not valid"):
+        plot_penalties("pie", ax=ax)
