@@ -50,11 +50,12 @@ def solve_increasing(
     """The roots, in [low, high], of functions that increase there; an end of the interval where there is no change of sign.
 
     `function` gives values and slopes at one point for each root. A Newton step is taken where it stays in the bracket and is
-    at most half as long as the step before; otherwise the bracket is halved. It ends when no root moves by more than a rounding
-    error.
+    at most half as long as the step before; otherwise the bracket is halved. It ends when every root is known to machine
+    precision, relative to the bracket.
     """
     low, high, x = (np.array(part, dtype=np.float64) for part in np.broadcast_arrays(low, high, start))
     last_step = high - low
+    scale = np.maximum(np.abs(low), np.abs(high))
     is_done = np.zeros(x.shape, dtype=bool)  # kept where it is: rounding errors would set it off again
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for _ in range(_MAX_STEPS):
@@ -64,7 +65,8 @@ def solve_increasing(
             is_good = (newton >= low) & (newton <= high) & (np.abs(newton - x) <= 0.5 * np.abs(last_step))
             following = np.where(is_done, x, np.where(is_good, newton, 0.5 * (low + high)))
             last_step, x = following - x, following
-            is_done |= np.abs(last_step) <= 2 * np.finfo(np.float64).eps * np.abs(x)
+            # A Newton step of 1e-12 leaves an error of about its square; rounding errors could keep it from becoming shorter.
+            is_done |= np.abs(last_step) <= np.where(is_good, 1e-12, np.finfo(np.float64).eps) * scale
             if is_done.all():
                 break
     return x
