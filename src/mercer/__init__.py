@@ -6,11 +6,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mercer import cluster, linear_model, losses, penalties, plots, preprocessing
+    from mercer import cluster, linear_model, losses, optim, penalties, plots, preprocessing
     from mercer._show_versions import show_versions
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "cluster", "linear_model", "losses", "penalties", "plots", "preprocessing", "show_versions"]
+__all__ = [
+    "__version__",
+    "cluster",
+    "linear_model",
+    "losses",
+    "optim",
+    "penalties",
+    "plots",
+    "preprocessing",
+    "show_versions",
+]
 
 
 def __getattr__(name: str) -> Any:
