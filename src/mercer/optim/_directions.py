@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
-from mercer._params import OneOf, Rule
+from mercer._params import Null, OneOf, Real, Rule
 from mercer.optim._functions import Objective, Point
 from mercer.optim._settings import Settings
 from mercer.optim._trace import Vector
@@ -31,7 +31,16 @@ def steepest(point: Point, note: str = "") -> Direction:
 
 
 class Method(Settings):
-    """Base of the descent methods. The object holds settings; what a run learns is its state, handed in and out."""
+    """Base of the descent methods. The object holds settings; what a run learns is its state, handed in and out.
+
+    The methods at hand are `GradientDescent`, `ConjugateGradient`, `Newton`, `Broyden`, `BFGS` and `LBFGS`.
+
+    Examples
+    --------
+    >>> from mercer.optim import LBFGS, Method
+    >>> isinstance(LBFGS(m=5), Method)
+    True
+    """
 
     needs_hess: ClassVar[bool] = False
     curvature: ClassVar[float] = 0.9  # of Wolfe's conditions, unless the user sets it
@@ -87,6 +96,9 @@ class ConjugateGradient(Method):
     beta : {"pr+", "fr"}, default="pr+"
         Polak-Ribière with restarts, :math:`\beta_k = \max(0, \langle g_{k+1}, g_{k+1} - g_k \rangle / \|g_k\|^2)`, or
         Fletcher-Reeves, :math:`\beta_k = \|g_{k+1}\|^2 / \|g_k\|^2`.
+    restart : float or None, default=0.2
+        Powell's test for Fletcher-Reeves, which can otherwise take tiny steps for ever: :math:`\beta_k = 0` where
+        :math:`|\langle g_{k+1}, g_k \rangle|` is at least `restart` times :math:`\|g_{k+1}\|^2`. None means never.
 
     Notes
     -----
@@ -106,16 +118,22 @@ class ConjugateGradient(Method):
     """
 
     beta: str = "pr+"
+    restart: float | None = 0.2
 
-    _rules: ClassVar[Mapping[str, Rule]] = {"beta": OneOf("pr+", "fr")}
+    _rules: ClassVar[Mapping[str, Rule]] = {"beta": OneOf("pr+", "fr"), "restart": Real(above=0) | Null()}
     curvature: ClassVar[float] = 0.1
 
     def direction(self, state: Vector | None, point: Point, objective: Objective) -> Direction:
         return steepest(point) if state is None else Direction(state, False)
 
     def update(self, state: Vector | None, old: Point, new: Point, direction: Vector) -> tuple[Vector, str]:
-        change = new.jac if self.beta == "fr" else new.jac - old.jac
-        beta = max(0.0, float(new.jac @ change) / old.grad_norm**2)
+        overlap = float(new.jac @ old.jac)
+        if self.beta == "pr+":
+            beta = max(0.0, (new.grad_norm**2 - overlap) / old.grad_norm**2)
+        elif self.restart is not None and abs(overlap) >= self.restart * new.grad_norm**2:
+            beta = 0.0
+        else:
+            beta = (new.grad_norm / old.grad_norm) ** 2
         return -new.jac + beta * direction, ""
 
 

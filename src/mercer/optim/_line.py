@@ -11,7 +11,7 @@ from mercer.optim._functions import Objective, Point
 from mercer.optim._trace import Vector
 
 _EPS = float(np.finfo(np.float64).eps)
-_ROUNDING = 4 * _EPS
+_NOISE = 1e-10  # a function may cancel digits inside; Hager and Zhang allow 1e-6
 
 
 class StepResult(NamedTuple):
@@ -19,6 +19,7 @@ class StepResult(NamedTuple):
 
     length: float | None
     note: str = ""
+    is_unbounded: bool = False  # whether the function seems to fall for ever
 
 
 class Line:
@@ -31,6 +32,8 @@ class Line:
     def __init__(self, objective: Objective, start: Point, direction: Vector) -> None:
         self.objective, self.start, self.direction = objective, start, direction
         self.slope_at_start = float(start.jac @ direction)
+        # What rounding may do to a value: its own last digits, and those of x.
+        self.rounding = _NOISE * abs(start.fun) + 4 * _EPS * float(np.abs(start.jac) @ np.abs(start.x))
         self._values: dict[float, float] = {0.0: start.fun}
         self._gradients: dict[float, Vector] = {0.0: start.jac}
 
@@ -39,9 +42,9 @@ class Line:
 
     def value(self, t: float) -> float:
         if t not in self._values:
-            value = self.objective.value(self.at(t))
-            self._values[t] = np.inf if np.isnan(value) else value
-        return self._values[t]
+            self._values[t] = self.objective.value(self.at(t))
+        value = self._values[t]
+        return np.inf if np.isnan(value) else value
 
     def slope(self, t: float) -> float:
         if t not in self._gradients:
@@ -53,14 +56,14 @@ class Line:
         return self.slope(t) if t in self._gradients else None
 
     def point(self, t: float) -> Point:
-        value = self.value(t)
+        self.value(t)
         self.slope(t)
         gradient = self._gradients[t]
-        return Point(self.at(t), value, gradient, float(np.linalg.norm(gradient)))
+        return Point(self.at(t), self._values[t], gradient, float(np.linalg.norm(gradient)))
 
     def is_above(self, t: float, other: float) -> bool:
         """Whether phi(t) > phi(other), by more than rounding can feign."""
-        return self.value(t) > self.value(other) + _ROUNDING * abs(self.start.fun)
+        return self.value(t) > self.value(other) + self.rounding
 
     def has_decreased(self, t: float, decrease: float) -> bool:
         """Armijo's condition phi(t) <= phi(0) + c t phi'(0).
@@ -68,9 +71,10 @@ class Line:
         Where phi(t) and phi(0) differ by rounding alone, the slope decides, as for the parabola: phi'(t) <= (2c - 1) phi'(0).
         Without this the last digits of a minimum would be out of reach (Hager and Zhang 2005).
         """
-        if self.value(t) <= self.start.fun + decrease * t * self.slope_at_start:
+        change = self.value(t) - self.start.fun
+        if change <= decrease * t * self.slope_at_start:
             return True
-        return not self.is_above(t, 0.0) and self.slope(t) <= (2 * decrease - 1) * self.slope_at_start
+        return abs(change) <= self.rounding and self.slope(t) <= (2 * decrease - 1) * self.slope_at_start
 
 
 @dataclass
@@ -86,6 +90,7 @@ class BracketSearch:
     decrease: float
     curvature: float
     max_trials: int
+    wants_slopes: bool = False  # whether a gradient is worth its cost at the far end of a bracket too
 
     def run(self, trial: float) -> StepResult:
         line, low, t = self.line, 0.0, trial
@@ -97,12 +102,14 @@ class BracketSearch:
             if line.slope(t) >= 0:
                 return self._zoom(t, low)
             low, t = t, self._extrapolate(low, t)
-        return StepResult(
-            None, f"the function still falls at a step of {low:.3g}: it seems to have no minimum along the direction"
-        )
+        return StepResult(None, f"the function still falls at a step of {low:.3g}", is_unbounded=True)
 
     def _is_too_long(self, t: float, low: float) -> bool:
-        return not self.line.has_decreased(t, self.decrease) or (low > 0 and self.line.is_above(t, low))
+        line = self.line
+        if line.value(t) == -np.inf:
+            return False
+        is_high = not line.has_decreased(t, self.decrease) or (low > 0 and line.is_above(t, low))
+        return is_high or line.slope(t) == np.inf
 
     def _is_flat(self, t: float) -> bool:
         # The driver takes a value of minus infinity for what it is; no slope can be asked for there.
@@ -139,7 +146,7 @@ class BracketSearch:
     def _interpolate(self, low: float, high: float) -> float:
         """A trial between `low` and `high`, at least a tenth of the way from either."""
         line, width = self.line, high - low
-        slope, other = line.slope(low), line.known_slope(high)
+        slope, other = line.slope(low), line.slope(high) if self.wants_slopes else line.known_slope(high)
         if other is not None and np.isfinite(other) and slope * other < 0:
             share = slope / (slope - other)
         else:

@@ -18,6 +18,7 @@ from mercer.optim._steps import Guess, StepRule, as_step_rule
 from mercer.optim._trace import Iteration, Trace
 
 CONVERGED, MAX_ITER, NO_DESCENT, DIVERGED, STOPPED = 0, 1, 2, 3, 99  # SciPy's numbers where it has the case
+PATIENCE = 100  # iterations of a search, and d more, that lower neither the function nor its gradient before it is given up
 GROWTH = 1e20  # a gradient this many times the first (or 1) will not come back; for a value its square
 
 Callback = Callable[[Iteration], Any]
@@ -147,9 +148,10 @@ class _Descent:
         self.trace = Trace()
         self.state = method.init()
         self.last: tuple[float, float] | None = None  # length and slope of the last step
+        self.n_stalled = 0
 
     def run(self, point: Point) -> OptimizeResult:
-        self.point = point
+        self.point, self.least_fun, self.least_norm = point, point.fun, point.grad_norm
         ending = self._record(point, np.nan, "")
         if not point.is_finite:
             ending = Ending(DIVERGED, f"{_what_broke(point)} at x0. Start where the function and its gradient are finite.")
@@ -167,13 +169,15 @@ class _Descent:
             )
         line, found, note = self._search()
         if found.length is None:
+            if found.is_unbounded:
+                return Ending(DIVERGED, f"Diverged: {found.note} in iteration {len(self.trace)}. {self._remedy()}")
             return self._no_descent(line, found.note)
         new = line.point(found.length)
         if not new.is_finite:
             where = f"after a step of {found.length:.3g} in iteration {len(self.trace)}"
-            return Ending(DIVERGED, f"{_what_broke(new)} {where}. {self.rule.on_divergence}")
-        if np.array_equal(new.x, self.point.x) and new.grad_norm > self.tol:
-            return self._no_descent(line, f"a step of {found.length:.3g} no longer changes x")
+            return Ending(DIVERGED, f"{_what_broke(new)} {where}. {self._remedy()}")
+        if stall := self._stall(new, found.length):
+            return self._no_descent(line, stall)
         self.state, left_out = self.method.update(self.state, self.point, new, line.direction)
         self.last, self.point = (found.length, line.slope_at_start), new
         return self._record(new, found.length, "; ".join(filter(None, [note, found.note, left_out])))
@@ -192,14 +196,26 @@ class _Descent:
         line = Line(self.objective, self.point, direction.vector)
         return line, self.rule.find(line, self._guess(direction, line)), direction.note
 
+    def _stall(self, new: Point, length: float) -> str:
+        """How the run has come to a standstill, in words; empty if it has not."""
+        if np.array_equal(new.x, self.point.x):
+            return f"a step of {length:.3g} no longer changes x"
+        is_progress = new.fun < self.least_fun or new.grad_norm < self.least_norm
+        self.n_stalled = 0 if is_progress or not self.rule.is_search else self.n_stalled + 1
+        self.least_fun, self.least_norm = min(self.least_fun, new.fun), min(self.least_norm, new.grad_norm)
+        if self.n_stalled < PATIENCE + len(new.x):
+            return ""
+        return f"neither the function nor its gradient has become smaller for {self.n_stalled} iterations"
+
     def _guess(self, direction: Direction, line: Line) -> Guess:
         if direction.is_unit:
             trial = 1.0
         elif self.last is None:
             trial = min(1.0, 1 / self.point.grad_norm)
-        else:  # as long a decrease as the last one promised
+        else:  # as long a decrease as the last one promised, and not lost in the digits of x
             length, slope = self.last
-            trial = length * float(np.clip(slope / line.slope_at_start, 0.1, 10.0))
+            visible = 1e-10 * (1.0 + float(np.abs(self.point.x).max())) / float(np.abs(direction.vector).max())
+            trial = max(visible, length * float(np.clip(slope / line.slope_at_start, 0.1, 10.0)))
         return Guess(len(self.trace), trial, direction.is_unit, self.method.curvature)
 
     def _record(self, point: Point, length: float, note: str) -> Ending | None:
@@ -211,8 +227,13 @@ class _Descent:
         if point.grad_norm <= self.tol:
             return Ending(CONVERGED, f"Converged: gradient norm {point.grad_norm:.3g} <= tol={self.tol:g}.")
         if growth := grown(self.trace):
-            return Ending(DIVERGED, f"{growth} {self.rule.on_divergence}")
+            return Ending(DIVERGED, f"{growth} {self._remedy()}")
         return Ending(STOPPED, "Stopped by the callback.") if has_stopped else None
+
+    def _remedy(self) -> str:
+        if self.rule.is_search:
+            return "Is the function bounded below, and its gradient defined everywhere?"
+        return "Try a shorter step, or step='wolfe'."
 
     def _no_descent(self, line: Line, reason: str) -> Ending:
         """No step was found: either the gradient is wrong or the end of the arithmetic is reached."""
@@ -220,9 +241,9 @@ class _Descent:
         slope, measured, noise = _slope_by_differences(self.objective, line)
         if abs(measured - slope) > 1e-2 * abs(slope) + noise:
             slopes = f"along the step its slope is {slope:.3g}, by differences {measured:.3g}"
-            why = f"jac does not look like the gradient of fun: {slopes}."
-        elif "no minimum" in reason:
-            why = f"{figure}; is the function bounded below?"
+            why = f"jac does not look like the gradient of fun, or fun has a kink here: {slopes}."
+        elif not self.rule.is_search:
+            why = f"{figure}; try a longer step, or step='wolfe'."
         else:
             why = f"{figure}; where fun has no more digits to give, only a larger tol can be reached."
         return Ending(NO_DESCENT, f"No descent in iteration {len(self.trace)}: {reason}. {why}")
@@ -280,5 +301,4 @@ def _slope_by_differences(objective: Objective, line: Line) -> tuple[float, floa
     start, size = line.start, float(np.abs(line.direction).max())
     h = 6e-6 * max(1.0, float(np.abs(start.x).max())) / size
     above, below = objective.value(line.at(h)), objective.value(line.at(-h))
-    noise = 10 * float(np.finfo(np.float64).eps) * max(abs(start.fun), abs(above), abs(below)) / h
-    return line.slope_at_start, (above - below) / (2 * h), noise
+    return line.slope_at_start, (above - below) / (2 * h), line.rounding / h

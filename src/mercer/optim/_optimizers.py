@@ -33,7 +33,23 @@ class State:
 
 
 class Optimizer(Settings):
-    """Base of the optimisers."""
+    """Base of the optimisers: `SGD`, `Momentum`, `Nesterov`, `AdaGrad`, `RMSProp` and `Adam`.
+
+    `init` gives a state for an array of parameters of any shape, and `update` moves the array in place.
+
+    Examples
+    --------
+    A model with several arrays keeps a state for each:
+
+    >>> import numpy as np
+    >>> from mercer.optim import Adam
+    >>> optimizer, weights = Adam(), [np.ones((2, 2)), np.zeros(3)]
+    >>> states = [optimizer.init(array) for array in weights]
+    >>> for array, state in zip(weights, states):
+    ...     optimizer.update(array, np.full_like(array, 0.5), state, rate=0.01)
+    >>> weights[1].round(6)
+    array([-0.01, -0.01, -0.01])
+    """
 
     default_rate: ClassVar[float] = 0.01
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,7 +12,16 @@ from mercer.optim._settings import Fraction, Settings, named
 
 
 class Schedule(Settings):
-    """Base of the schedules: calling one with t >= 0 gives the factor of the learning rate at that time."""
+    """Base of the schedules: calling one with t >= 0 gives the factor of the learning rate at that time.
+
+    At hand are `ConstantRate`, `InverseDecay`, `StepDecay`, `ExponentialDecay` and `CosineDecay`; any callable will do as well.
+
+    Examples
+    --------
+    >>> from mercer.optim import InverseDecay, Schedule
+    >>> isinstance(InverseDecay(), Schedule)
+    True
+    """
 
     def __call__(self, t: float) -> float:
         raise NotImplementedError
@@ -169,7 +178,9 @@ class CosineDecay(Schedule):
 SCHEDULES = ("constant", "inverse", "step", "exponential", "cosine")
 
 
-def as_schedule(owner: str, value: Any, n_steps: int) -> Schedule:
+def as_schedule(owner: str, value: Any, n_steps: int) -> Callable[[float], float]:
     """A schedule by its name or by itself; `n_steps` is the length of the run, which the cosine spans."""
+    if callable(value) and not isinstance(value, type):
+        return value  # type: ignore[no-any-return]
     makers = (ConstantRate, InverseDecay, StepDecay, ExponentialDecay, lambda: CosineDecay(n_steps))
     return named(owner, "schedule", value, Schedule, dict(zip(SCHEDULES, makers, strict=True)))

@@ -13,8 +13,6 @@ from mercer._params import Integer, InvalidParameterError, Null, Real, Rule, che
 from mercer.optim._line import BracketSearch, Line, StepResult
 from mercer.optim._settings import Fraction, Settings, named
 
-_SHORTER = "Try a shorter step, or step='wolfe'."
-
 
 class Guess(NamedTuple):
     """What a rule may know before it looks along the line."""
@@ -26,9 +24,18 @@ class Guess(NamedTuple):
 
 
 class StepRule(Settings):
-    """Base of the step rules: chooses t in x + t p along a direction of descent p."""
+    """Base of the step rules: chooses t in x + t p along a direction of descent p.
 
-    on_divergence: ClassVar[str] = "Is the function bounded below, and its gradient defined everywhere?"
+    The rules at hand are `ConstantStep`, `DecreasingStep`, `OptimalStep`, `ArmijoStep` and `WolfeStep`.
+
+    Examples
+    --------
+    >>> from mercer.optim import ArmijoStep, StepRule
+    >>> isinstance(ArmijoStep(shrink=0.8), StepRule)
+    True
+    """
+
+    is_search: ClassVar[bool] = True  # whether the step depends on the function, and so never makes it rise
 
     def find(self, line: Line, guess: Guess) -> StepResult:
         """The step length, or the reason why there is none."""
@@ -63,7 +70,7 @@ class ConstantStep(StepRule):
     length: float = 1.0
 
     _rules: ClassVar[Mapping[str, Rule]] = {"length": Real(above=0)}
-    on_divergence: ClassVar[str] = _SHORTER
+    is_search: ClassVar[bool] = False
 
     def find(self, line: Line, guess: Guess) -> StepResult:
         return StepResult(self.length)
@@ -99,7 +106,7 @@ class DecreasingStep(StepRule):
     power: float = 1.0
 
     _rules: ClassVar[Mapping[str, Rule]] = {"first": Real(above=0), "power": Real(least=0)}
-    on_divergence: ClassVar[str] = _SHORTER
+    is_search: ClassVar[bool] = False
 
     def find(self, line: Line, guess: Guess) -> StepResult:
         return StepResult(self.first / guess.k**self.power)
@@ -144,8 +151,8 @@ class OptimalStep(StepRule):
             length = float(line.objective.exact_step(line.start.x, line.direction))
             if 0 < length < np.inf:
                 return StepResult(length)
-            return StepResult(None, f"the exact step is {length:g}: the function has no minimum along the direction")
-        return BracketSearch(line, 0.0, self.tol, self.max_trials).run(guess.trial)
+            return StepResult(None, f"the exact step is {length:g}", is_unbounded=length == np.inf)
+        return BracketSearch(line, 0.0, self.tol, self.max_trials, wants_slopes=True).run(guess.trial)
 
 
 @dataclass(frozen=True)

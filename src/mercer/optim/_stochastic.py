@@ -14,7 +14,7 @@ from mercer._random import as_random_state
 from mercer.optim._minimize import CONVERGED, DIVERGED, MAX_ITER, STOPPED, Callback, Ending, grown, is_stopped
 from mercer.optim._optimizers import Optimizer, as_optimizer
 from mercer.optim._sampling import Batches, Indices
-from mercer.optim._schedules import Schedule, as_schedule
+from mercer.optim._schedules import as_schedule
 from mercer.optim._settings import start_point
 from mercer.optim._trace import Iteration, Trace, Vector
 
@@ -29,7 +29,7 @@ def sgd_minimize(
     fun: Callable[[Vector, Indices], Any] | None = None,
     optimizer: str | Optimizer = "sgd",
     rate: float | None = None,
-    schedule: str | Schedule = "constant",
+    schedule: str | Callable[[float], float] = "constant",
     schedule_by: str = "update",
     sampling: str = "shuffle",
     batch_size: int = 1,
@@ -57,8 +57,8 @@ def sgd_minimize(
         What a gradient does to x. An object sets its options: ``Momentum(gamma=0.8)``.
     rate : float or None, default=None
         The learning rate. None means 0.001 for `rmsprop` and `adam` and 0.01 for the others.
-    schedule : {"constant", "inverse", "step", "exponential", "cosine"} or Schedule, default="constant"
-        What the rate is multiplied by as time goes on: ``InverseDecay(0.01)``.
+    schedule : {"constant", "inverse", "step", "exponential", "cosine"}, Schedule or callable, default="constant"
+        What the rate is multiplied by as time t = 0, 1, 2, ... goes on: ``InverseDecay(0.01)``, ``lambda t: 0.99 ** t``.
     schedule_by : {"update", "epoch"}, default="update"
         What the schedule's time counts.
     sampling : {"full", "cyclic", "random", "shuffle"}, default="shuffle"
@@ -86,8 +86,8 @@ def sgd_minimize(
     scipy.optimize.OptimizeResult
         `x`, `fun` (NaN without `fun`), `jac` (as in the trace), `nit` (epochs), `nfev` and `njev` (calls of `fun` and `grad`),
         `n_terms` (single gradients that went into these), `n_updates`, `success`, `status`, `message` and `trace`, a `Trace`
-        with one record an epoch. Its `step` is the last rate; its `jac` and `grad_norm` are those of the full gradient if `tol` is
-        given, else of the mean of the gradients of the epoch (NaN at the start). Nothing is raised or warned about when the
+        with one record an epoch. Its `step` is the last rate; its `jac` and `grad_norm` are those of the full gradient if `tol`
+        is given, else of the mean of the gradients of the epoch (NaN at the start). Nothing is raised or warned about when the
         run fails; `status` and `message` say how it ended:
 
         0. the full gradient's norm reached `tol`, or all epochs were run where no `tol` was given;
@@ -154,7 +154,7 @@ class _Terms:
     def gradient(self, x: Vector, indices: Indices) -> Vector:
         self.njev += 1
         self.n_terms += len(indices)
-        gradient = np.asarray(self.grad(x, indices), dtype=np.float64)
+        gradient = np.asarray(self.grad(x.copy(), indices), dtype=np.float64)
         if gradient.shape != x.shape:
             raise ValueError(
                 f"{_OWNER}: grad returned an array of shape {gradient.shape}; it must be of shape {x.shape} like x0."
@@ -165,7 +165,7 @@ class _Terms:
         if self.fun is None:
             return np.nan
         self.nfev += 1
-        value = np.asarray(self.fun(x, self.all))
+        value = np.asarray(self.fun(x.copy(), self.all))
         if value.size != 1 or value.dtype.kind not in "fiub":
             raise ValueError(f"{_OWNER}: fun returned an object of shape {value.shape}; it must return a real number.")
         return float(value.reshape(()))
@@ -179,7 +179,7 @@ class _Run:
     batches: Batches
     optimizer: Optimizer
     rate: float
-    schedule: Schedule
+    schedule: Callable[[float], float]
     by_epoch: bool
     n_epochs: int
     tol: float | None

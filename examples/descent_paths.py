@@ -1,0 +1,170 @@
+"""Draw how descent methods walk down: the path of each method, the choice of the step, local minima, noisy gradients.
+
+Writes four pictures into the folder `demo` and prints what each run reached. Takes a few seconds.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.optimize import rosen, rosen_der, rosen_hess
+
+from mercer.optim import DecreasingStep, Quadratic, Trace, minimize, sgd_minimize
+
+FOLDER = Path("demo")
+VALLEY = Quadratic([[2.0, -2.0], [-2.0, 8.0]])  # x1^2 + 4 x2^2 - 2 x1 x2
+START = np.array([-3.2, 1.6])
+METHODS = {
+    "gd": "gradient descent",
+    "cg": "conjugate gradients",
+    "newton": "Newton",
+    "broyden": "Broyden, rank 1",
+    "bfgs": "BFGS",
+    "lbfgs": "L-BFGS",
+}
+
+
+def many_minima(x: np.ndarray) -> float:
+    return float(4 + np.sum(x**2 - 2 * np.cos(2 * np.pi * x)))
+
+
+def many_minima_gradient(x: np.ndarray) -> np.ndarray:
+    return 2 * x + 4 * np.pi * np.sin(2 * np.pi * x)
+
+
+def draw_level_sets(ax: Any, fun: Any, x: tuple[float, float], y: tuple[float, float], spacing: float = 2.0) -> None:
+    """Level sets, closer together at the bottom with a larger `spacing`."""
+    grid = np.meshgrid(np.linspace(*x, 220), np.linspace(*y, 220))
+    values = np.array([[fun(np.array(point)) for point in zip(*rows, strict=True)] for rows in zip(*grid, strict=True)])
+    low, high = values.min(), values.max()
+    levels = low + (high - low) * np.linspace(0, 1, 16)[1:] ** spacing
+    ax.contour(*grid, values, levels=levels, cmap="Blues_r", linewidths=0.8, alpha=0.7)
+    ax.set(xlim=x, ylim=y, xlabel="$x_1$", ylabel="$x_2$")
+
+
+def draw_path(ax: Any, trace: Trace, colour: str = "tab:red", label: str | None = None) -> None:
+    """The path with its start as a square and its end as a star; what leaves the picture is cut off."""
+    path = trace.x
+    ax.plot(*path.T, color=colour, linewidth=1.3, marker="o", markersize=3, label=label, clip_on=True)
+    ax.plot(*path[0], marker="s", markersize=7, color=colour)
+    ax.plot(*path[-1], marker="*", markersize=12, color=colour, markeredgecolor="white", markeredgewidth=0.6)
+
+
+def save(figure: Any, name: str) -> None:
+    FOLDER.mkdir(exist_ok=True)
+    figure.savefig(FOLDER / name, dpi=120)
+    plt.close(figure)
+    print(f"picture written to {FOLDER / name}\n")
+
+
+def paths_of_the_methods() -> None:
+    """Every method on the valley (exact steps) and on Rosenbrock's banana (Wolfe's conditions)."""
+    figure, axes = plt.subplots(4, 3, figsize=(12, 14), layout="constrained")
+    print(f"{'method':<22}{'valley: steps':>15}{'Rosenbrock: steps':>19}")
+    for (name, title), above, below in zip(METHODS.items(), axes[:2].flat, axes[2:].flat, strict=True):
+        valley = minimize(VALLEY, START, method=name, step="optimal")
+        banana = minimize(rosen, [-1.2, 1.0], rosen_der, rosen_hess, method=name, max_iter=2000, tol=1e-3)
+        print(f"{title:<22}{valley.nit:>15}{banana.nit:>19}{'' if banana.success else '  (not converged)'}")
+        draw_level_sets(above, VALLEY, (-4, 4), (-2.2, 2.2))
+        draw_path(above, valley.trace)
+        above.set_title(f"{title}: {valley.nit} {'step' if valley.nit == 1 else 'steps'}")
+        draw_level_sets(below, rosen, (-1.7, 1.5), (-0.6, 1.6), spacing=4.0)
+        draw_path(below, banana.trace, "tab:green")
+        below.set_title(f"{title}: {banana.nit} steps")
+    figure.suptitle("Quadratic valley with exact steps (red), Rosenbrock's function with Wolfe steps (green)")
+    save(figure, "descent-methods.png")
+
+
+def choice_of_the_step() -> None:
+    """Gradient descent with constant steps that are too small, good and too large, and with the other rules."""
+    figure, axes = plt.subplots(2, 3, figsize=(12.5, 8), layout="constrained")
+    longest = 2 / np.linalg.eigvalsh(VALLEY.A).max()
+    panels = [
+        ("too small: 0.01", 0.01, 30),
+        ("good: 0.2", 0.2, 30),
+        (f"too large: 0.25 > 2/L = {longest:.3f}", 0.25, 8),
+        ("decreasing: 1/(4k)", DecreasingStep(0.25), 30),
+        ("optimal", "optimal", 30),
+        ("Armijo", "armijo", 30),
+    ]
+    for ax, (title, step, n_steps) in zip(axes.flat, panels, strict=True):
+        result = minimize(VALLEY, START, method="gd", step=step, max_iter=n_steps)
+        draw_level_sets(ax, VALLEY, (-5, 5), (-3, 3))
+        draw_path(ax, result.trace)
+        ax.set_title(f"{title}\nafter {result.nit} steps f = {result.fun:.2g}")
+        print(f"{title:<36} {result.message}")
+    figure.suptitle(r"Gradient descent on $x_1^2 + 4 x_2^2 - 2 x_1 x_2$: the choice of the step")
+    save(figure, "descent-steps.png")
+
+
+def local_minima() -> None:
+    """Where gradient descent ends from several starts, on a function with many minima."""
+    figure, ax = plt.subplots(figsize=(7.5, 6.4), layout="constrained")
+    draw_level_sets(ax, many_minima, (-2, 2), (-2, 2), spacing=1.0)
+    for k, start in enumerate([(0.35, -0.3), (1.3, 0.6), (-1.7, -0.7), (-0.6, 1.75), (1.75, -1.6)]):
+        result = minimize(many_minima, start, many_minima_gradient, method="gd", step="armijo")
+        draw_path(ax, result.trace, f"C{k}", f"from {start}: f = {result.fun:.2f}")
+        print(f"from {start}: x = {np.round(result.x, 3)}, f = {result.fun:.3f}")
+    ax.set_title(r"$f(x) = 4 + \sum_i (x_i^2 - 2 \cos 2 \pi x_i)$: the start decides")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    save(figure, "descent-minima.png")
+
+
+def noisy_gradients() -> None:
+    """Stochastic descent on a small regression: the order of the terms, and the optimisers."""
+    random = np.random.RandomState(0)
+    A = random.randn(200, 2) @ np.array([[1.0, 0.6], [0.0, 0.5]])
+    b = A @ [1.5, -1.0] + 0.5 * random.randn(200)
+
+    def fun(x: np.ndarray, indices: np.ndarray) -> float:
+        return float(0.5 * np.mean((A[indices] @ x - b[indices]) ** 2))
+
+    def gradient(x: np.ndarray, indices: np.ndarray) -> np.ndarray:
+        return A[indices].T @ (A[indices] @ x - b[indices]) / len(indices)
+
+    everything = np.arange(200)
+    least = fun(np.linalg.lstsq(A, b, rcond=None)[0], everything)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12.5, 5), layout="constrained")
+    for sampling, size in (("full", 1), ("cyclic", 1), ("random", 1), ("shuffle", 1), ("shuffle", 20)):
+        label = sampling if sampling != "shuffle" else f"shuffle, batches of {size}"
+        run = sgd_minimize(
+            gradient, [0, 0], 200, fun=fun, sampling=sampling, batch_size=size, rate=0.05, n_epochs=60, random_state=0
+        )
+        left.semilogy(run.trace.fun - least, label=label)
+        print(f"{label:<24} excess {run.fun - least:.2e} after {run.n_updates} updates")
+    rates = {"sgd": 0.05, "momentum": 0.005, "nesterov": 0.005, "adagrad": 0.3, "rmsprop": 0.01, "adam": 0.02}
+    for name, rate in rates.items():
+        run = sgd_minimize(
+            gradient,
+            [0, 0],
+            200,
+            fun=fun,
+            optimizer=name,
+            rate=rate,
+            batch_size=5,
+            schedule="cosine",
+            n_epochs=60,
+            random_state=0,
+        )
+        right.semilogy(run.trace.fun - least, label=f"{name}, rate {rate}")
+        print(f"{name:<24} excess {run.fun - least:.2e} with cosine decay")
+    left.set(title="Which terms: plain descent, rate 0.05", xlabel="epoch", ylabel="f minus its minimum")
+    right.set(title="Optimisers: batches of 5, cosine decay", xlabel="epoch", ylabel="f minus its minimum")
+    left.legend(frameon=False)
+    right.legend(frameon=False)
+    save(figure, "descent-noisy.png")
+
+
+def main() -> None:
+    plt.switch_backend("Agg")  # files, not windows
+    paths_of_the_methods()
+    choice_of_the_step()
+    local_minima()
+    noisy_gradients()
+
+
+if __name__ == "__main__":
+    main()
