@@ -47,7 +47,9 @@ def rank_one(M, delta, gamma):
 def bfgs_inverse(M, delta, gamma):
     """The BFGS update of the inverse, as a product."""
     rho, identity = 1 / (gamma @ delta), np.eye(len(delta))
-    return (identity - rho * np.outer(delta, gamma)) @ M @ (identity - rho * np.outer(gamma, delta)) + rho * np.outer(delta, delta)
+    return (identity - rho * np.outer(delta, gamma)) @ M @ (identity - rho * np.outer(gamma, delta)) + rho * np.outer(
+        delta, delta
+    )
 
 
 def linear_conjugate_gradients(A, b, x, n_steps):
