@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer.optim import BFGS, LBFGS, Broyden, ConjugateGradient, Newton, Quadratic, minimize
+from mercer.optim._functions import Point
 from tests.optim.cases import Smooth, logistic, many_minima, random_quadratic, rosenbrock, worked
 from tests.reference.descent import bfgs_inverse, linear_conjugate_gradients, newton_path, quasi_newton_path, rank_one
 
@@ -64,6 +65,15 @@ def test_the_directions_follow_their_formula(method):
         np.testing.assert_allclose(moves[k], -g[k] + beta * moves[k - 1], rtol=1e-6, atol=1e-6 * np.abs(g[k]).max())
 
 
+@pytest.mark.parametrize(("overlap", "expected"), [(0.19, 0.25), (0.21, 0.0), (-0.21, 0.0)])
+def test_fletcher_reeves_restarts_where_gradients_are_far_from_orthogonal(overlap, expected):
+    new = np.array([1.0, 0.0])
+    old = np.array([overlap, np.sqrt(4 - overlap**2)])  # of length 2, so that beta is 1/4
+    points = [Point(np.zeros(2), 0.0, jac, float(np.linalg.norm(jac))) for jac in (old, new)]
+    direction, _ = ConjugateGradient(beta="fr").update(None, *points, np.array([0.0, 1.0]))
+    np.testing.assert_allclose(direction, [-1.0, expected])
+
+
 # ---- Newton
 
 
@@ -89,6 +99,13 @@ def test_newton_falls_back_where_the_hessian_is_indefinite_and_says_so():
     assert "Hessian indefinite: 2 of 2 eigenvalues replaced" in result.trace.note[1]
     assert (np.diff(result.trace.fun) < 0).all()
     assert np.linalg.eigvalsh(case.hess(result.x)).min() > 0
+
+
+def test_newton_steps_by_the_largest_eigenvalue_where_it_knows_no_curvature():
+    case = Smooth(
+        lambda x: 2 * x[0] ** 2 + 8 * x[1], lambda x: np.array([4 * x[0], 8.0]), lambda x: np.diag([4.0, 0.0]), [1.0, 0.0]
+    )
+    np.testing.assert_allclose(run(case, method="newton", step=1.0, max_iter=1).x, [0.0, -2.0])
 
 
 def test_newton_falls_back_where_the_hessian_is_singular_and_says_so():

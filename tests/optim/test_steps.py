@@ -141,6 +141,17 @@ def test_a_search_stays_inside_the_domain(step):
     assert np.isfinite(result.trace.fun).all()
 
 
+@pytest.mark.parametrize("step", ["wolfe", "optimal"])
+def test_a_search_turns_back_where_the_gradient_is_not_a_number(step):
+    # Newton's first step, with this Hessian, would lead from 3 to -0.5, where the value is lower and the gradient unknown.
+    def jac(x):
+        return 2 * (x - 1) if x[0] > 0 else x * np.nan
+
+    result = minimize(lambda x: (x[0] - 1) ** 2, [3.0], jac, lambda x: [[4 / 3.5]], method="newton", step=step)
+    assert result.success, result.message
+    np.testing.assert_allclose(result.x, [1.0], atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
