@@ -207,7 +207,7 @@ def test_a_start_at_the_minimum_takes_no_step():
     assert result.x.dtype == np.float64
 
 
-@pytest.mark.parametrize("way", ["true", "raise"])
+@pytest.mark.parametrize("way", ["true", "numpy", "raise"])
 def test_a_callback_sees_every_record_and_can_stop(way):
     seen = []
 
@@ -216,8 +216,8 @@ def test_a_callback_sees_every_record_and_can_stop(way):
         if record.k == 3:
             if way == "raise":
                 raise StopIteration
-            return True
-        return None
+            return np.True_ if way == "numpy" else True
+        return "no"
 
     result = run(rosenbrock(), callback=callback)
     assert (result.status, result.success, result.nit) == (99, False, 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import mercer.optim
 from mercer.optim import (
     SGD,
     AdaGrad,
@@ -116,6 +118,13 @@ def test_two_states_do_not_mix(optimizer):
         optimizer.update(x, np.array([1.0]), of_x, 0.1)
     optimizer.update(y, np.array([1.0]), of_y, 0.1)
     np.testing.assert_array_equal(y, after(optimizer, [[1.0]], start=(1.0,)))
+
+
+def test_every_setting_has_a_rule_and_every_rule_a_setting():
+    classes = [getattr(mercer.optim, name) for name in mercer.optim.__all__ if hasattr(getattr(mercer.optim, name), "_rules")]
+    assert len(classes) >= 22
+    for cls in classes:
+        assert {field.name for field in dataclasses.fields(cls)} == set(cls._rules), cls.__name__
 
 
 # ---- schedules

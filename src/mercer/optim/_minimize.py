@@ -274,9 +274,10 @@ def is_stopped(callback: Callback | None, record: Iteration) -> bool:
     if callback is None:
         return False
     try:
-        return callback(record) is True
+        answer = callback(record)
     except StopIteration:
         return True
+    return isinstance(answer, (bool, np.bool_)) and bool(answer)
 
 
 def grown(trace: Trace, unit: str = "iterations") -> str:

@@ -34,9 +34,8 @@ class Settings:
     _rules: ClassVar[Mapping[str, Rule]] = {}
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            checked = check_value(type(self).__name__, field.name, getattr(self, field.name), self._rules[field.name])
-            object.__setattr__(self, field.name, checked)
+        for name in {field.name for field in fields(self)} & set(self._rules):  # a user's subclass may have no rules
+            object.__setattr__(self, name, check_value(type(self).__name__, name, getattr(self, name), self._rules[name]))
 
 
 def named(owner: str, parameter: str, value: Any, kind: type[Made], makers: Mapping[str, Callable[[], Made]]) -> Made:
