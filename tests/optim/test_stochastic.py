@@ -264,3 +264,27 @@ def test_functions_that_return_the_wrong_thing_are_refused():
         sgd_minimize(lambda x, i: x[:1], [1.0, 2.0], 3)
     with pytest.raises(ValueError, match=r"fun returned an object of shape \(2,\)"):
         sgd_minimize(lambda x, i: x, [1.0, 2.0], 3, fun=lambda x, i: x)
+
+
+def test_without_tol_the_gradient_of_an_epoch_is_the_mean_of_its_gradients():
+    gradients = []
+
+    def grad(x, indices):
+        gradients.append((len(indices), 2 * x - indices.mean()))
+        return gradients[-1][1]
+
+    trace = sgd_minimize(grad, [1.0], 5, batch_size=2, sampling="cyclic", n_epochs=1).trace
+    expected = sum(size * gradient for size, gradient in gradients) / 5
+    np.testing.assert_allclose(trace.jac[1], expected)
+    assert trace.grad_norm[1] == pytest.approx(abs(expected[0]))
+
+
+def test_functions_that_work_in_place_or_return_x_itself_do_no_harm():
+    def in_place(x, indices):
+        x *= 2
+        return x
+
+    first = sgd_minimize(in_place, [1.0, -3.0], 4, n_epochs=2, rate=0.1)
+    apart = sgd_minimize(lambda x, indices: 2 * x, [1.0, -3.0], 4, n_epochs=2, rate=0.1)
+    np.testing.assert_array_equal(first.trace.x, apart.trace.x)
+    np.testing.assert_array_equal(first.trace.jac[1:], apart.trace.jac[1:])
