@@ -1,26 +1,16 @@
-"""What losses and penalties share: checked parameters, float types, names, and the scalar equations of prox."""
+"""What losses and penalties share: float types, names, and the scalar equations of prox."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import wrightomega
 
 from mercer._arrays import FloatArray
-from mercer._params import InvalidParameterError, Rule, check_value
-
-
-class Checked:
-    """A frozen dataclass whose fields are checked when it is made: an object that exists is valid."""
-
-    _rules: ClassVar[Mapping[str, Rule]] = {}
-
-    def __post_init__(self) -> None:
-        for name, rule in self._rules.items():
-            object.__setattr__(self, name, check_value(type(self).__name__, name, getattr(self, name), rule))
+from mercer._params import InvalidParameterError
 
 
 def as_floats(values: Any) -> FloatArray:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from numbers import Integral
 from numbers import Real as AnyReal
 from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -76,10 +76,17 @@ class Integer(Rule):
 
 
 class Real(Rule):
-    """A finite number in an interval; open at `above`, closed at `least` and `most`."""
+    """A finite number in an interval; open at `above` and `below`, closed at `least` and `most`."""
 
-    def __init__(self, *, least: float | None = None, above: float | None = None, most: float | None = None) -> None:
-        self.least, self.above, self.most = least, above, most
+    def __init__(
+        self,
+        *,
+        least: float | None = None,
+        above: float | None = None,
+        most: float | None = None,
+        below: float | None = None,
+    ) -> None:
+        self.least, self.above, self.most, self.below = least, above, most, below
 
     def accept(self, value: Any) -> Any:
         if not _is_number(value):
@@ -93,11 +100,12 @@ class Real(Rule):
             and (self.least is None or number >= self.least)
             and (self.above is None or number > self.above)
             and (self.most is None or number <= self.most)
+            and (self.below is None or number < self.below)
         )
         return number if fits else _REFUSED
 
     def describe(self) -> str:
-        bounds = [("> ", self.above), (">= ", self.least), ("<= ", self.most)]
+        bounds = [("> ", self.above), (">= ", self.least), ("<= ", self.most), ("< ", self.below)]
         limits = " and ".join(f"{sign}{bound:g}" for sign, bound in bounds if bound is not None)
         return f"a finite number {limits}".rstrip()
 
@@ -200,6 +208,16 @@ class NumberOfJobs(Rule):
 
     def describe(self) -> str:
         return "None or an integer other than 0"
+
+
+class Checked:
+    """A frozen dataclass whose fields are checked by its rules when it is made: an object that exists is valid."""
+
+    _rules: ClassVar[Mapping[str, Rule]] = {}
+
+    def __post_init__(self) -> None:
+        for name in self._rules.keys() & self.__dict__.keys():
+            object.__setattr__(self, name, check_value(type(self).__name__, name, getattr(self, name), self._rules[name]))
 
 
 class HasParams(Protocol):

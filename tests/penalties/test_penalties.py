@@ -305,7 +305,7 @@ def test_every_penalty_is_found_by_its_name():
         (lambda: get_penalty(L1(), alpha=2), "has its parameters"),
         (lambda: L1(alpha=-1), "L1: alpha=-1 is not valid; it must be a finite number >= 0"),
         (lambda: ElasticNet(l1_ratio=1.1), "ElasticNet: l1_ratio=1.1 is not valid"),
-        (lambda: Lp(p=1), r"Lp: p=1 is not valid; it must be a number > 0 and < 1 \(L1"),
+        (lambda: Lp(p=1), r"Lp: p=1 is not valid; it must be a finite number > 0 and < 1"),
         (lambda: Lp(p=0), "Lp: p=0 is not valid"),
         (lambda: Lp(p="half"), "Lp: p='half' is not valid"),
         (lambda: Box(low=1, high=0), "Box: low=1.0 and high=0.0 leave nothing between them; low must be <= high"),

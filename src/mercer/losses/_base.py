@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Literal, NoReturn
 import numpy as np
 
 from mercer._arrays import FloatArray
-from mercer._convex import Checked, as_floats, finish
+from mercer._convex import as_floats, finish
+from mercer._params import Checked
 
 Kind = Literal["margin", "residual", "positive", "multiclass"]
 

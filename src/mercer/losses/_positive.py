@@ -17,7 +17,7 @@ from scipy.special import entr, xlogy
 
 from mercer._arrays import FloatArray
 from mercer._convex import as_floats, finish, solve_exponential, solve_increasing
-from mercer._params import _REFUSED, Real, Rule
+from mercer._params import Real, Rule
 from mercer.losses._base import Loss, within
 
 
@@ -144,17 +144,6 @@ class Gamma(PositiveLoss):
         return self._check_values(y, lambda values: values > 0, "a number > 0")
 
 
-class Power(Rule):
-    """The powers p for which a variance mean^p belongs to a distribution."""
-
-    def accept(self, value: Any) -> Any:
-        power = Real().accept(value)
-        return _REFUSED if power is _REFUSED or 0 < power < 1 else power
-
-    def describe(self) -> str:
-        return "a finite number <= 0 or >= 1"
-
-
 @dataclass(frozen=True)
 class Tweedie(PositiveLoss):
     """Half the Tweedie deviance: exp((2 - p) raw) / (2 - p) - y exp((1 - p) raw) / (1 - p), with p = `power`.
@@ -181,7 +170,7 @@ class Tweedie(PositiveLoss):
     power: float = 1.5
 
     name = "tweedie"
-    _rules: ClassVar[Mapping[str, Rule]] = {"power": Power()}
+    _rules: ClassVar[Mapping[str, Rule]] = {"power": Real(most=0) | Real(least=1)}
 
     @property
     def is_convex(self) -> bool:

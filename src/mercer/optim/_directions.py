@@ -9,9 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
-from mercer._params import Null, OneOf, Real, Rule
+from mercer._params import Checked, Null, OneOf, Real, Rule
 from mercer.optim._functions import Objective, Point
-from mercer.optim._settings import Settings
 from mercer.optim._trace import Vector
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -30,7 +29,7 @@ def steepest(point: Point, note: str = "") -> Direction:
     return Direction(-point.jac, False, note)
 
 
-class Method(Settings):
+class Method(Checked):
     """Base of the descent methods. The object holds settings; what a run learns is its state, handed in and out.
 
     The methods at hand are `GradientDescent`, `ConjugateGradient`, `Newton`, `Broyden`, `BFGS` and `LBFGS`.

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from mercer._params import Real, Rule
-from mercer.optim._settings import Fraction, Settings, named
+from mercer._params import Checked, Real, Rule
+from mercer.optim._settings import named
 
 Array = npt.NDArray[np.floating[Any]]
 
@@ -32,7 +32,7 @@ class State:
     squares: Array = field(default_factory=_nothing)  # of their squares, element by element
 
 
-class Optimizer(Settings):
+class Optimizer(Checked):
     """Base of the optimisers: `SGD`, `Momentum`, `Nesterov`, `AdaGrad`, `RMSProp` and `Adam`.
 
     `init` gives a state for an array of parameters of any shape, and `update` moves the array in place.
@@ -122,7 +122,7 @@ class Momentum(Optimizer):
 
     gamma: float = 0.9
 
-    _rules: ClassVar[Mapping[str, Rule]] = {"gamma": Fraction(or_zero=True)}
+    _rules: ClassVar[Mapping[str, Rule]] = {"gamma": Real(least=0, below=1)}
 
     def init(self, x: Array) -> State:
         return State(moment=np.zeros_like(x))
@@ -238,7 +238,7 @@ class RMSProp(Optimizer):
     rho: float = 0.9
     eps: float = 1e-8
 
-    _rules: ClassVar[Mapping[str, Rule]] = {"rho": Fraction(or_zero=True), "eps": Real(above=0)}
+    _rules: ClassVar[Mapping[str, Rule]] = {"rho": Real(least=0, below=1), "eps": Real(above=0)}
     default_rate: ClassVar[float] = 0.001
 
     def init(self, x: Array) -> State:
@@ -283,8 +283,8 @@ class Adam(Optimizer):
     eps: float = 1e-8
 
     _rules: ClassVar[Mapping[str, Rule]] = {
-        "beta1": Fraction(or_zero=True),
-        "beta2": Fraction(or_zero=True),
+        "beta1": Real(least=0, below=1),
+        "beta2": Real(least=0, below=1),
         "eps": Real(above=0),
     }
     default_rate: ClassVar[float] = 0.001

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from mercer._params import Integer, Real, Rule
-from mercer.optim._settings import Fraction, Settings, named
+from mercer._params import Checked, Integer, Real, Rule
+from mercer.optim._settings import named
 
 
-class Schedule(Settings):
+class Schedule(Checked):
     """Base of the schedules: calling one with t >= 0 gives the factor of the learning rate at that time.
 
     At hand are `ConstantRate`, `InverseDecay`, `StepDecay`, `ExponentialDecay` and `CosineDecay`; any callable will do as well.
@@ -106,7 +106,7 @@ class StepDecay(Schedule):
     factor: float = 0.5
     every: int = 10
 
-    _rules: ClassVar[Mapping[str, Rule]] = {"factor": Fraction(), "every": Integer(1)}
+    _rules: ClassVar[Mapping[str, Rule]] = {"factor": Real(above=0, below=1), "every": Integer(1)}
 
     def __call__(self, t: float) -> float:
         return self.factor ** math.floor(t / self.every)
@@ -138,7 +138,7 @@ class ExponentialDecay(Schedule):
 
     factor: float = 0.99
 
-    _rules: ClassVar[Mapping[str, Rule]] = {"factor": Fraction()}
+    _rules: ClassVar[Mapping[str, Rule]] = {"factor": Real(above=0, below=1)}
 
     def __call__(self, t: float) -> float:
         return float(self.factor**t)

@@ -1,41 +1,15 @@
-"""Settings of methods, step rules, optimisers and schedules: small frozen objects, checked when they are made."""
+"""What a name or an object given as a setting stands for, and where a descent starts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from mercer._params import _REFUSED, InvalidParameterError, Real, Rule, check_value
+from mercer._params import InvalidParameterError
 
 Made = TypeVar("Made")
-
-
-class Fraction(Real):
-    """A number strictly between 0 and 1; with `or_zero`, from 0 on."""
-
-    def __init__(self, *, or_zero: bool = False) -> None:
-        super().__init__(**({"least": 0.0} if or_zero else {"above": 0.0}))
-
-    def accept(self, value: Any) -> Any:
-        number = super().accept(value)
-        return number if number is not _REFUSED and number < 1 else _REFUSED
-
-    def describe(self) -> str:
-        return f"{super().describe()} and < 1"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Base of what is named by its settings. Subclasses say what each may be, once, in `_rules`."""
-
-    _rules: ClassVar[Mapping[str, Rule]] = {}
-
-    def __post_init__(self) -> None:
-        for name in {field.name for field in fields(self)} & set(self._rules):  # a user's subclass may have no rules
-            object.__setattr__(self, name, check_value(type(self).__name__, name, getattr(self, name), self._rules[name]))
 
 
 def named(owner: str, parameter: str, value: Any, kind: type[Made], makers: Mapping[str, Callable[[], Made]]) -> Made:

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from mercer._params import Integer, InvalidParameterError, Null, Real, Rule, check_value
+from mercer._params import Checked, Integer, InvalidParameterError, Null, Real, Rule, check_value
 from mercer.optim._line import BracketSearch, Line, StepResult
-from mercer.optim._settings import Fraction, Settings, named
+from mercer.optim._settings import named
 
 
 class Guess(NamedTuple):
@@ -23,7 +23,7 @@ class Guess(NamedTuple):
     curvature: float  # the curvature constant of Wolfe's conditions that suits the method
 
 
-class StepRule(Settings):
+class StepRule(Checked):
     """Base of the step rules: chooses t in x + t p along a direction of descent p.
 
     The rules at hand are `ConstantStep`, `DecreasingStep`, `OptimalStep`, `ArmijoStep` and `WolfeStep`.
@@ -144,7 +144,7 @@ class OptimalStep(StepRule):
     tol: float = 1e-9
     max_trials: int = 100
 
-    _rules: ClassVar[Mapping[str, Rule]] = {"tol": Fraction(), "max_trials": Integer(1)}
+    _rules: ClassVar[Mapping[str, Rule]] = {"tol": Real(above=0, below=1), "max_trials": Integer(1)}
 
     def find(self, line: Line, guess: Guess) -> StepResult:
         if line.objective.exact_step is not None:
@@ -195,8 +195,8 @@ class ArmijoStep(StepRule):
     max_trials: int = 100
 
     _rules: ClassVar[Mapping[str, Rule]] = {
-        "c": Fraction(),
-        "shrink": Fraction(),
+        "c": Real(above=0, below=1),
+        "shrink": Real(above=0, below=1),
         "first": Real(above=0) | Null(),
         "max_trials": Integer(1),
     }
@@ -249,7 +249,11 @@ class WolfeStep(StepRule):
     c2: float | None = None
     max_trials: int = 60
 
-    _rules: ClassVar[Mapping[str, Rule]] = {"c1": Fraction(), "c2": Fraction() | Null(), "max_trials": Integer(1)}
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "c1": Real(above=0, below=1),
+        "c2": Real(above=0, below=1) | Null(),
+        "max_trials": Integer(1),
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer._convex import Checked
+from mercer._params import Checked
 
 
 class Penalty(Checked, ABC):

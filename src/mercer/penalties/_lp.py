@@ -10,19 +10,8 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._convex import as_floats, finish, solve_increasing
-from mercer._params import _REFUSED, Real, Rule
+from mercer._params import Real, Rule
 from mercer.penalties._base import Penalty, total
-
-
-class Exponent(Rule):
-    """An exponent strictly between 0 and 1."""
-
-    def accept(self, value: Any) -> Any:
-        exponent = Real(above=0, most=1).accept(value)
-        return _REFUSED if exponent == 1 else exponent
-
-    def describe(self) -> str:
-        return "a number > 0 and < 1 (L1 and L2 are the penalties for the exponents 1 and 2)"
 
 
 @dataclass(frozen=True)
@@ -61,7 +50,7 @@ class Lp(Penalty):
     is_smooth = False
     lipschitz = np.inf
     derivative_lipschitz = np.inf
-    _rules: ClassVar[Mapping[str, Rule]] = {"alpha": Real(least=0), "p": Exponent()}
+    _rules: ClassVar[Mapping[str, Rule]] = {"alpha": Real(least=0), "p": Real(above=0, below=1)}
 
     def value(self, w: Any) -> float:
         return self.alpha * total(np.abs(as_floats(w)) ** self.p)
