@@ -9,6 +9,7 @@ import scipy.sparse as sp
 import statsmodels.api as statsmodels
 
 from mercer.linear_model import LinearRegression
+from mercer.linear_model._inference import NoSummary
 
 
 def make_data(n=80, d=4, n_targets=None, seed=0):
@@ -138,3 +139,11 @@ def test_names_are_given_taken_from_the_frame_or_numbered():
     assert LinearRegression().fit(pd.DataFrame(X, columns=["a", "b"]), y).summary().names == ["intercept", "a", "b"]
     with pytest.raises(ValueError, match=r"feature_names=\['age'\] is not valid; it must hold 2 names"):
         model.summary(feature_names=["age"])
+
+
+def test_fits_without_standard_errors_say_why_and_what_has_them():
+    class Penalised(NoSummary):
+        pass
+
+    with pytest.raises(ValueError, match=r"^Penalised: no summary; standard errors are not defined .*use LinearRegression"):
+        Penalised().summary(alpha=0.1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from scipy.linalg import solve_triangular, svdvals
@@ -232,3 +232,16 @@ def refusal(statistics: Statistics) -> str | None:
     if solution.factor is None:
         return "this sparse X was fitted without its Gram matrix (many columns, or badly conditioned); pass it dense"
     return None
+
+
+class NoSummary:
+    """Mixin for estimators whose fits have no standard errors: `summary` says why, and what has them."""
+
+    _no_summary: ClassVar[str] = (
+        "standard errors are not defined for a penalised fit, whose coefficients are biased by the penalty; "
+        "use LinearRegression, or bootstrap the fit"
+    )
+
+    def summary(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refuse: raises ValueError with the reason, for the arguments that `LinearRegression.summary` takes."""
+        raise ValueError(f"{type(self).__name__}: no summary; {self._no_summary}.")
