@@ -1,7 +1,57 @@
 #include "bindings/arrays.hpp"
+#include "linear_model/centred_rows.hpp"
 
 namespace mercer::bindings {
 
-void bind_ridge(nb::module_&) {}
+namespace {
+
+template <Real T>
+linear_model::CentredRows<T> centred_rows(const In2<T>& x, const MaybeIn1<T>& weights, const In1<double>& means) {
+    require(means.shape(0) == x.shape(1), "there must be one mean per column of X");
+    return {matrix<T>(x), per_row<T>(weights, x.shape(0)), vector<double>(means)};
+}
+
+template <Real T>
+void bind_kernels(nb::module_& m) {
+    const auto array = nb::arg().noconvert();
+    const auto maybe = nb::arg().noconvert().none();
+
+    m.def(
+        "row_gram",
+        [](In2<T> x, MaybeIn1<T> weights, bool is_centred, Out2<double> gram, Out1<double> means, int n_threads) {
+            require(gram.shape(0) == x.shape(0) && gram.shape(1) == x.shape(0) && means.shape(0) == x.shape(1) && x.shape(0) > 0,
+                    "row_gram: the results must have one line per row and one mean per column of X");
+            linear_model::row_gram<T>(matrix<T>(x), per_row<T>(weights, x.shape(0)), is_centred, rows<double>(gram),
+                                      vector<double>(means), threads(n_threads));
+        },
+        array, maybe, nb::arg(), array, array, nb::arg(), ReleaseGil());
+
+    m.def(
+        "apply_rows",
+        [](In2<T> x, MaybeIn1<T> weights, In1<double> means, Rows2<double> coef, Out2<double> values, int n_threads) {
+            require(coef.shape(1) == x.shape(1) && values.shape(0) == coef.shape(0) && values.shape(1) == x.shape(0),
+                    "apply_rows: the shapes do not fit");
+            linear_model::apply_rows<T>(centred_rows<T>(x, weights, means), rows<double>(coef), rows<double>(values),
+                                        threads(n_threads));
+        },
+        array, maybe, array, array, array, nb::arg(), ReleaseGil());
+
+    m.def(
+        "apply_columns",
+        [](In2<T> x, MaybeIn1<T> weights, In1<double> means, Rows2<double> duals, Out2<double> coef, int n_threads) {
+            require(duals.shape(1) == x.shape(0) && coef.shape(0) == duals.shape(0) && coef.shape(1) == x.shape(1),
+                    "apply_columns: the shapes do not fit");
+            linear_model::apply_columns<T>(centred_rows<T>(x, weights, means), rows<double>(duals), rows<double>(coef),
+                                           threads(n_threads));
+        },
+        array, maybe, array, array, array, nb::arg(), ReleaseGil());
+}
+
+}  // namespace
+
+void bind_ridge(nb::module_& m) {
+    bind_kernels<double>(m);
+    bind_kernels<float>(m);
+}
 
 }  // namespace mercer::bindings

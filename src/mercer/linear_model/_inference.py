@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
-from scipy.linalg import solve_triangular, svdvals
+from scipy.linalg import eigvalsh, solve_triangular, svdvals
 from scipy.special import fdtrc, stdtr, stdtrit
 
 from mercer._arrays import FloatArray
@@ -52,6 +52,9 @@ class Statistics:
             return self.solution.singular
         if self.solution.rank is None:
             return None
+        if self.solution.row_gram is not None:
+            squares = eigvalsh(self.solution.row_gram, check_finite=False)[::-1]
+            return np.where(np.arange(len(squares)) < self.solution.rank, np.sqrt(np.maximum(squares, 0)), 0.0)
         values: FloatArray = svdvals(self.triangle, check_finite=False)
         return values
 

@@ -16,6 +16,7 @@ from scipy.sparse.linalg import lsqr
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
+from mercer.linear_model._dual import DualSystem
 from mercer.linear_model._rows import DenseRows, Products, Rows, SparseRows, column_norms
 
 EPS = float(np.finfo(np.float64).eps)
@@ -47,12 +48,13 @@ class Solution:
     # Lower triangular with A' A = S^-1 factor factor' S^-1, S = diag(scales); None where A was not factored or lacks rank.
     factor: FloatArray | None = field(default=None, repr=False)
     scales: FloatArray | None = field(default=None, repr=False)
+    row_gram: FloatArray | None = field(default=None, repr=False)  # A A', in place of these where there are fewer rows
 
 
 def least_squares(rows: DenseRows, tol: float) -> Solution:
     """The minimiser; of least norm where there are many. Directions that change A less than `tol` count as none."""
     if rows.n_rows < rows.n_features:
-        return _orthogonal(rows, *rows.means(), tol)
+        return _interpolation(rows, tol) or _orthogonal(rows, *rows.centre(), tol)
     products = rows.products()
     solution = _normal_equations(rows, products, max(REFINABLE, tol * tol))
     return solution or _orthogonal(rows, products.means, products.weight, tol)
@@ -163,6 +165,35 @@ def _refine(rows: Rows, means: FloatArray, system: _System) -> tuple[FloatArray,
             break
         coef, last = coef + step, size
     return (coef, gradient, squares) if min(size, last) < 1e-4 else None
+
+
+def _interpolation(rows: DenseRows, tol: float) -> Solution | None:
+    """For fewer rows than columns, through the products of rows; None where rows depend on others, or nearly so.
+
+    The solution of least norm is A' v, and as A has full row rank nothing is left of b: ||r|| / ||b|| bounds the relative
+    gradient, and no column needs to be looked at for it.
+    """
+    n_rows, rows = rows.n_rows, rows.without_weightless()
+    system = DualSystem(rows, rows.row_products(), 0.0)
+    if not system.is_definite or system.rcond < max(REFINABLE, tol * tol):
+        return None
+    fit = system.solve()
+    if fit is None:
+        return None
+    total = np.einsum("ij,ij->i", system.products.targets, system.products.targets)
+    squares = np.einsum("ij,ij->i", fit.residuals, fit.residuals)
+    products = system.products
+    return Solution(
+        fit.coef,
+        products.means,
+        products.weight,
+        squares,
+        total,
+        float(np.sqrt(np.divide(squares, total, out=np.zeros_like(total), where=total > 0).max())),
+        "products of rows, Cholesky with refinement",
+        rank=rows.n_rows - rows.is_centred,
+        row_gram=np.pad(products.gram, (0, n_rows - rows.n_rows)),
+    )
 
 
 def _orthogonal(rows: DenseRows, means: FloatArray, weight: float, tol: float) -> Solution:

@@ -6,6 +6,7 @@ subtracted. Everything is summed in double precision, whatever the type of X.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -29,6 +30,17 @@ class Products(NamedTuple):
     noise: FloatArray  # what rounding alone may leave of the sum of squares of a constant column
 
 
+class RowProducts(NamedTuple):
+    """A A' and what it was made with: small where there are more columns than rows."""
+
+    gram: FloatArray
+    means: FloatArray  # of the columns of [X, y]
+    weight: float
+    roots: FloatArray  # of the weights
+    targets: FloatArray  # b, as targets x rows; zero where a target is constant up to rounding
+    noise: float  # what rounding alone may leave of the trace of A A' if all columns are constant
+
+
 def column_norms(A: FloatArray) -> FloatArray:
     """Norms of columns, safe from overflow and underflow."""
     largest = np.abs(A).max(axis=0)
@@ -43,6 +55,7 @@ class Rows(Protocol):
     n_rows: int
     n_features: int
     n_targets: int
+    is_centred: bool
 
     def products(self) -> Products:
         """[A, b]' [A, b]."""
@@ -51,6 +64,37 @@ class Rows(Protocol):
     def residuals(self, means: FloatArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
         """A' r and r' r for the residuals r = b - A coef' themselves: (targets x features) and (targets)."""
         ...
+
+    def row_products(self) -> RowProducts:
+        """A A', and b."""
+        ...
+
+    def centre(self) -> tuple[FloatArray, float]:
+        """The means of [X, y] (zero without an intercept) and the total weight."""
+        ...
+
+    def targets(self, means: FloatArray) -> FloatArray:
+        """b, as targets x rows; zero where a target is constant up to rounding."""
+        ...
+
+    def apply(self, means: FloatArray, coef: FloatArray) -> FloatArray:
+        """A coef', as targets x rows, for coef of shape targets x features."""
+        ...
+
+    def adjoint(self, means: FloatArray, duals: FloatArray) -> FloatArray:
+        """A' v for each row v of duals (targets x rows), as targets x features."""
+        ...
+
+    def column_squares(self, means: FloatArray) -> FloatArray:
+        """The squared norms of the columns of A."""
+        ...
+
+
+def _centred_targets(y: FloatArray, y_mean: FloatArray, roots: FloatArray, weight: float) -> FloatArray:
+    """b as targets x rows; zero where it is no more than rounding leaves of a constant."""
+    b = (y - y_mean).T * roots
+    b[np.einsum("ij,ij->i", b, b) <= weight * (y_mean * ROUNDING) ** 2] = 0
+    return np.ascontiguousarray(b)
 
 
 class DenseRows:
@@ -61,14 +105,14 @@ class DenseRows:
     ):
         self._estimator, self._X, self._weights = estimator, X, weights
         self._y = y if y.ndim == 2 else y[:, None]
-        self._is_centred, self._n_threads = is_centred, n_threads
+        self.is_centred, self._n_threads = is_centred, n_threads
         self.n_rows, self.n_features = X.shape
         self.n_targets = self._y.shape[1]
 
     def products(self) -> Products:
         n_columns = self.n_features + self.n_targets
         gram, means = np.empty((n_columns, n_columns)), np.empty(n_columns)
-        weight = kernels.centred_gram(self._X, self._y, self._weights, self._is_centred, gram, means, self._n_threads)
+        weight = kernels.centred_gram(self._X, self._y, self._weights, self.is_centred, gram, means, self._n_threads)
         if not np.isfinite(gram).all():
             self._refuse()
         return Products(gram, means, weight, weight * (means * ROUNDING) ** 2)
@@ -78,15 +122,81 @@ class DenseRows:
         kernels.residual_gradient(self._X, self._y, self._weights, means, coef, gradient, squares, self._n_threads)
         return gradient, squares
 
-    def means(self) -> tuple[FloatArray, float]:
-        """The means of [X, y] and the total weight, without the products: for X with more columns than rows."""
+    def row_products(self) -> RowProducts:
+        n, d = self.n_rows, self.n_features
+        gram, means = np.empty((n, n)), np.empty(d + self.n_targets)
+        kernels.row_gram(self._X, self._weights, self.is_centred, gram, means[:d], self._n_threads)
+        means[d:] = self._target_means()
+        if not (np.isfinite(gram).all() and np.isfinite(means).all()):
+            self._refuse()
+        noise = self._weight * float(((means[:d] * ROUNDING) ** 2).sum())
+        return RowProducts(gram, means, self._weight, self._roots, self.targets(means), noise)
+
+    def centre(self) -> tuple[FloatArray, float]:
         require_finite(self._estimator, self._X)
-        weight = float(self.n_rows if self._weights is None else self._weights.sum(dtype=np.float64))
-        if not self._is_centred:
-            return np.zeros(self.n_features + self.n_targets), weight
+        d = self.n_features
+        means = np.zeros(d + self.n_targets)
+        if self.is_centred:
+            origin = self._X[np.argmax(self._roots > 0)].astype(np.float64)  # exact for constant columns
+            offsets = np.empty((1, d))
+            kernels.apply_columns(self._X, self._weights, origin, self._roots[None, :], offsets, self._n_threads)
+            means[:d] = origin + offsets[0] / self._weight
+            means[d:] = self._target_means()
+        return means, self._weight
+
+    def targets(self, means: FloatArray) -> FloatArray:
+        y_mean = means[self.n_features :]
+        return _centred_targets(self._y.astype(np.float64), y_mean, self._roots, self._weight)
+
+    def apply(self, means: FloatArray, coef: FloatArray) -> FloatArray:
+        values = np.empty((len(coef), self.n_rows))
+        x_mean, coef = means[: self.n_features], np.ascontiguousarray(coef)
+        kernels.apply_rows(self._X, self._weights, x_mean, coef, values, self._n_threads)
+        return values
+
+    def adjoint(self, means: FloatArray, duals: FloatArray) -> FloatArray:
+        coef = np.empty((len(duals), self.n_features))
+        x_mean, duals = means[: self.n_features], np.ascontiguousarray(duals)
+        kernels.apply_columns(self._X, self._weights, x_mean, duals, coef, self._n_threads)
+        return coef
+
+    def column_squares(self, means: FloatArray) -> FloatArray:
+        squares, step = np.zeros(self.n_features), max(1, (1 << 18) // self.n_features)
+        for first in range(0, self.n_rows, step):
+            rows = slice(first, first + step)
+            block = (self._X[rows] - means[: self.n_features]) * self._roots[rows, None]
+            squares += np.einsum("ij,ij->j", block, block)
+        return squares
+
+    def without_weightless(self) -> DenseRows:
+        """These rows, less those of weight zero."""
+        if self._weights is None or (self._weights > 0).all():
+            return self
+        kept = self._weights > 0
+        return DenseRows(
+            self._estimator,
+            self._X[kept],
+            self._y[kept],
+            self._weights[kept],
+            is_centred=self.is_centred,
+            n_threads=self._n_threads,
+        )
+
+    @cached_property
+    def _roots(self) -> FloatArray:
+        """The roots of the weights."""
+        return np.ones(self.n_rows) if self._weights is None else np.sqrt(self._weights.astype(np.float64))
+
+    @property
+    def _weight(self) -> float:
+        return float(self.n_rows if self._weights is None else self._weights.sum(dtype=np.float64))
+
+    def _target_means(self) -> FloatArray:
+        if not self.is_centred:
+            return np.zeros(self.n_targets)
         weights = None if self._weights is None else self._weights.astype(np.float64)
-        parts = (np.average(part.astype(np.float64, copy=False), axis=0, weights=weights) for part in (self._X, self._y))
-        return np.concatenate([*parts]), weight
+        means: FloatArray = np.average(self._y.astype(np.float64, copy=False), axis=0, weights=weights)
+        return means
 
     def matrices(self, means: FloatArray, weight: float) -> tuple[FloatArray, FloatArray]:
         """A and b themselves: a copy of the data in double precision. Columns constant up to rounding are zero."""
@@ -123,7 +233,7 @@ class SparseRows:
         self.weight = float(self._weights.sum())
         sums = np.concatenate([self._X.T @ self._weights, self._weights @ self._y])
         self.means = sums / self.weight if is_centred else np.zeros_like(sums)
-        self._is_centred = is_centred
+        self.is_centred = is_centred
 
     def products(self) -> Products:
         d, weighted = self.n_features, sp.diags(self._weights) @ self._X
@@ -144,17 +254,44 @@ class SparseRows:
         gradient = (self._X.T @ weighted).T - np.outer(weighted.sum(axis=0), x_mean)
         return np.ascontiguousarray(gradient), np.einsum("ij,ij->j", weighted, residual)
 
+    def row_products(self) -> RowProducts:
+        d, roots = self.n_features, np.sqrt(self._weights)
+        x_mean = self.means[:d]
+        along = self._X @ x_mean
+        gram = (self._X @ self._X.T).toarray() - along[:, None] - along + x_mean @ x_mean
+        gram *= roots[:, None] * roots
+        noise = CANCELLED * self.weight * float((x_mean**2).sum())
+        return RowProducts(gram, self.means, self.weight, roots, self.targets(self.means), noise)
+
+    def centre(self) -> tuple[FloatArray, float]:
+        return self.means, self.weight
+
+    def targets(self, means: FloatArray) -> FloatArray:
+        return _centred_targets(self._y, means[self.n_features :], np.sqrt(self._weights), self.weight)
+
+    def apply(self, means: FloatArray, coef: FloatArray) -> FloatArray:
+        values = (self._X @ coef.T).T - (coef @ means[: self.n_features])[:, None]
+        return np.ascontiguousarray(values * np.sqrt(self._weights))
+
+    def adjoint(self, means: FloatArray, duals: FloatArray) -> FloatArray:
+        weighted = duals * np.sqrt(self._weights)
+        coef = (self._X.T @ weighted.T).T - weighted.sum(axis=1)[:, None] * means[: self.n_features]
+        return np.ascontiguousarray(coef)
+
+    def column_squares(self, means: FloatArray) -> FloatArray:
+        squares = self._X.multiply(self._X).T @ self._weights - self.weight * means[: self.n_features] ** 2
+        return np.maximum(squares, 0)
+
     def column_norms(self) -> FloatArray:
         """The norms of the columns of A."""
-        squares = self._X.multiply(self._X).T @ self._weights - self.weight * self.means[: self.n_features] ** 2
-        norms: FloatArray = np.sqrt(np.maximum(squares, 0))
+        norms: FloatArray = np.sqrt(self.column_squares(self.means))
         return norms
 
     def operator(self) -> tuple[LinearOperator, FloatArray]:
         """A as a linear operator, and b. Constant columns are zero in A: their rounding errors would look like data."""
         x_mean, roots = self.means[: self.n_features], np.sqrt(self._weights)
         varies = np.ones(self.n_features)
-        if self._is_centred:
+        if self.is_centred:
             varies[(self._X.max(axis=0) - self._X.min(axis=0)).toarray().ravel() == 0] = 0
         scaled, x_mean = sp.diags(roots) @ self._X @ sp.diags(varies), x_mean * varies
         A = LinearOperator(
