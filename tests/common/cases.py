@@ -28,6 +28,7 @@ class Case:
     params: Mapping[str, Any] = field(default_factory=dict)  # for an instance on small data
     long_params: Mapping[str, Any] | None = None  # make one fit on LONG_SHAPE last for many seconds; None: a one-pass fit
     fixed_params: Callable[[Any], dict[str, Any]] = _nothing  # leave nothing to chance or to the number of rows
+    iterative_params: Mapping[str, Any] = field(default_factory=dict)  # make it iterate, where the default is a direct method
     unique_params: Mapping[str, Any] = field(default_factory=dict)  # leave one solution, whatever the order of the rows
     grid: Mapping[str, list[Any]] = field(default_factory=dict)  # for a grid search
 
@@ -41,6 +42,9 @@ CASES: dict[str, Case] = {
         grid={"n_clusters": [2, 3]},
     ),
 }
+
+for name in ("Ridge", "RidgeClassifier"):
+    CASES[name] = Case(iterative_params={"solver": "sparse_cg"}, grid={"alpha": [0.1, 10.0]})
 
 LONG_SHAPE = (200_000, 20)
 
@@ -57,6 +61,11 @@ def make(estimator: type[BaseEstimator], **params: Any) -> BaseEstimator:
     """An instance for small data, deterministic unless `params` says otherwise."""
     seed = {"random_state": 0} if "random_state" in parameters_of(estimator) else {}
     return estimator(**{**case_of(estimator).params, **seed, **params})
+
+
+def make_iterative(estimator: type[BaseEstimator], **params: Any) -> BaseEstimator:
+    """As `make`, for an estimator with `max_iter`: an instance that uses it."""
+    return make(estimator, **{**case_of(estimator).iterative_params, **params})
 
 
 def fixed(estimator: type[BaseEstimator], X: Any, **params: Any) -> BaseEstimator:

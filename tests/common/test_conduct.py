@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from mercer._trace import Certificate, Status
-from tests.common.cases import ESTIMATORS, case_of, fixed, is_iterative, make, make_data, parameters_of
+from tests.common.cases import ESTIMATORS, case_of, fixed, is_iterative, make, make_data, make_iterative, parameters_of
 from tests.common.discovery import public_modules, public_objects
 from tests.common.state import assert_same_bits, bits, fitted_attributes, outputs, traces_of_a_fit
 
@@ -94,7 +94,7 @@ def test_iterative_fits_and_regressors_have_a_certificate_that_can_be_read(estim
 def test_the_history_has_one_record_an_iteration(estimator, max_iter):
     data = make_data(estimator, 1000)
     params = {} if max_iter is None else {"max_iter": max_iter, "tol": 0.0}
-    model = make(estimator, **params).fit(*data.args)
+    model = make_iterative(estimator, **params).fit(*data.args)
     n_iter = np.max(model.n_iter_)  # scikit-learn has an array of one number for some
     assert len(model.history_) == n_iter
     assert max_iter is None or n_iter <= max_iter
@@ -118,8 +118,8 @@ def test_a_warning_points_at_the_line_that_called_fit(estimator):
     duplicates = data.with_X(np.ones_like(data.X))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        make(estimator, max_iter=1, tol=0.0).fit(*data.args)
-        make(estimator).fit(*duplicates.args)
+        make_iterative(estimator, max_iter=1, tol=0.0).fit(*data.args)
+        make_iterative(estimator).fit(*duplicates.args)
     for warning in caught:
         assert warning.filename == __file__
         assert str(warning.message).startswith(estimator.__name__)
@@ -249,7 +249,7 @@ class Recorder:
 def _leaf_task(estimator, data):
     """The name of the task that is one iteration."""
     recorder = Recorder()
-    make(estimator).set_callbacks(recorder).fit(*data.args)
+    make_iterative(estimator).set_callbacks(recorder).fit(*data.args)
     parents = {id(context.parent) for context in recorder.contexts}
     return next(context.task_name for context in recorder.contexts if id(context) not in parents)
 
@@ -316,9 +316,9 @@ def test_callbacks_are_torn_down_after_an_error(estimator):
 def test_a_callback_can_stop_a_fit_early(estimator):
     data = make_data(estimator, 2000)
     params = {"tol": 0.0} if "tol" in parameters_of(estimator) else {}
-    full = make(estimator, **params).fit(*data.args)
+    full = make_iterative(estimator, **params).fit(*data.args)
     assert np.max(full.n_iter_) > 1, "the data make this test too easy"
-    model = make(estimator, **params).set_callbacks(Recorder(stop_at=_leaf_task(estimator, data))).fit(*data.args)
+    model = make_iterative(estimator, **params).set_callbacks(Recorder(stop_at=_leaf_task(estimator, data))).fit(*data.args)
     assert np.max(model.n_iter_) == 1
     assert len(model.history_) == 1
     assert model.certificate_.status is Status.STOPPED

@@ -1,8 +1,8 @@
 """Least squares with or without an l2 penalty by the products of rows: for fewer rows than columns.
 
-The minimiser of ||b - A w||^2 / 2 + alpha ||w||^2 / 2 is w = A' v for (A A' + alpha I) v = b, and alpha = 0 gives the solution of
-least norm. Centred rows sum to zero (times the roots u of the weights): A A' u = 0 and b' u = 0. A multiple of u u' added to the
-matrix therefore changes no solution, and takes the direction u out of its condition number.
+The minimiser of ||b - A w||^2 / 2 + alpha ||w||^2 / 2 is w = A' v for (A A' + alpha I) v = b, and alpha = 0 gives the solution
+of least norm. Centred rows, times the roots u of the weights, add up to zero: A A' u = 0 and b' u = 0. A multiple of u u' added
+to the matrix therefore changes no solution, and takes the direction u out of its condition number.
 """
 
 from __future__ import annotations

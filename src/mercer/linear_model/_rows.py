@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 from sklearn.utils import assert_all_finite
@@ -87,6 +88,26 @@ class Rows(Protocol):
 
     def column_squares(self, means: FloatArray) -> FloatArray:
         """The squared norms of the columns of A."""
+        ...
+
+    def matrices(self, means: FloatArray, weight: float) -> tuple[FloatArray, FloatArray]:
+        """A and b themselves: a copy of the data in double precision. Columns constant up to rounding are zero."""
+        ...
+
+    def of_targets(self, targets: npt.NDArray[np.intp]) -> Rows:
+        """These rows with some of the targets only."""
+        ...
+
+    def of_rows(self, index: npt.NDArray[np.intp]) -> Rows:
+        """Some of the rows: a copy."""
+        ...
+
+    def weights_and_targets(self) -> tuple[FloatArray, FloatArray]:
+        """The weights, and y (rows x targets), both in double precision."""
+        ...
+
+    def centred_values(self, index: Any, means: FloatArray, coef: FloatArray) -> FloatArray:
+        """(X - means) coef' for some of the rows, without their weights: (rows x targets)."""
         ...
 
 
@@ -168,19 +189,29 @@ class DenseRows:
             squares += np.einsum("ij,ij->j", block, block)
         return squares
 
+    def of_targets(self, targets: npt.NDArray[np.intp]) -> DenseRows:
+        if len(targets) == self.n_targets:
+            return self
+        y, n_threads = np.ascontiguousarray(self._y[:, targets]), self._n_threads
+        return DenseRows(self._estimator, self._X, y, self._weights, is_centred=self.is_centred, n_threads=n_threads)
+
+    def of_rows(self, index: npt.NDArray[np.intp]) -> DenseRows:
+        weights = None if self._weights is None else self._weights[index]
+        X, y = self._X[index], self._y[index]
+        return DenseRows(self._estimator, X, y, weights, is_centred=self.is_centred, n_threads=self._n_threads)
+
+    def weights_and_targets(self) -> tuple[FloatArray, FloatArray]:
+        return self._roots**2, self._y.astype(np.float64, copy=False)
+
+    def centred_values(self, index: Any, means: FloatArray, coef: FloatArray) -> FloatArray:
+        values: FloatArray = (self._X[index] - means[: self.n_features]) @ coef.T
+        return values
+
     def without_weightless(self) -> DenseRows:
         """These rows, less those of weight zero."""
         if self._weights is None or (self._weights > 0).all():
             return self
-        kept = self._weights > 0
-        return DenseRows(
-            self._estimator,
-            self._X[kept],
-            self._y[kept],
-            self._weights[kept],
-            is_centred=self.is_centred,
-            n_threads=self._n_threads,
-        )
+        return self.of_rows(np.flatnonzero(self._weights > 0))
 
     @cached_property
     def _roots(self) -> FloatArray:
@@ -199,7 +230,6 @@ class DenseRows:
         return means
 
     def matrices(self, means: FloatArray, weight: float) -> tuple[FloatArray, FloatArray]:
-        """A and b themselves: a copy of the data in double precision. Columns constant up to rounding are zero."""
         A, b = self._X - means[: self.n_features], self._y - means[self.n_features :]
         if self._weights is not None:
             roots = np.sqrt(self._weights.astype(np.float64))[:, None]
@@ -279,13 +309,34 @@ class SparseRows:
         return np.ascontiguousarray(coef)
 
     def column_squares(self, means: FloatArray) -> FloatArray:
-        squares = self._X.multiply(self._X).T @ self._weights - self.weight * means[: self.n_features] ** 2
+        squares: FloatArray = self._X.multiply(self._X).T @ self._weights - self.weight * means[: self.n_features] ** 2
         return np.maximum(squares, 0)
 
     def column_norms(self) -> FloatArray:
         """The norms of the columns of A."""
         norms: FloatArray = np.sqrt(self.column_squares(self.means))
         return norms
+
+    def matrices(self, means: FloatArray, weight: float) -> tuple[FloatArray, FloatArray]:
+        roots = np.sqrt(self._weights)
+        A = (self._X.toarray() - means[: self.n_features]) * roots[:, None]
+        A[:, np.einsum("ij,ij->j", A, A) <= weight * (means[: self.n_features] * ROUNDING) ** 2] = 0
+        return A, self.targets(means).T
+
+    def of_targets(self, targets: npt.NDArray[np.intp]) -> SparseRows:
+        if len(targets) == self.n_targets:
+            return self
+        return SparseRows(self._X, self._y[:, targets], self._weights, is_centred=self.is_centred)
+
+    def of_rows(self, index: npt.NDArray[np.intp]) -> SparseRows:
+        return SparseRows(self._X[index], self._y[index], self._weights[index], is_centred=self.is_centred)
+
+    def weights_and_targets(self) -> tuple[FloatArray, FloatArray]:
+        return self._weights, self._y
+
+    def centred_values(self, index: Any, means: FloatArray, coef: FloatArray) -> FloatArray:
+        values: FloatArray = self._X[index] @ coef.T - coef @ means[: self.n_features]
+        return values
 
     def operator(self) -> tuple[LinearOperator, FloatArray]:
         """A as a linear operator, and b. Constant columns are zero in A: their rounding errors would look like data."""
