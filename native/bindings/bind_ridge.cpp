@@ -1,5 +1,6 @@
 #include "bindings/arrays.hpp"
 #include "linear_model/centred_rows.hpp"
+#include "linear_model/left_out.hpp"
 
 namespace mercer::bindings {
 
@@ -45,6 +46,25 @@ void bind_kernels(nb::module_& m) {
                                            threads(n_threads));
         },
         array, maybe, array, array, array, nb::arg(), ReleaseGil());
+
+    m.def(
+        "left_out_errors",
+        [](In2<T> x, In2<T> y, MaybeIn1<T> weights, In1<double> means, In1<double> y_means, Rows2<double> vectors,
+           Rows2<double> shrinkage, Rows2<double> solutions, double share, Out1<double> sums, std::optional<Out2<double>> errors,
+           int n_threads) {
+            const linear_model::RidgeFits fits{rows<double>(vectors), rows<double>(shrinkage), rows<double>(solutions), share};
+            const auto n_fits = fits.solutions.cols;
+            require(y.shape(0) == x.shape(0) && y_means.shape(0) == y.shape(1) && fits.vectors.rows == x.shape(1) &&
+                        fits.shrinkage.rows == fits.vectors.cols && fits.solutions.rows == fits.vectors.cols &&
+                        n_fits == fits.shrinkage.cols * y.shape(1) && sums.shape(0) == n_fits,
+                    "left_out_errors: the shapes do not fit");
+            require(!errors || (errors->shape(0) == n_fits && errors->shape(1) == x.shape(0)),
+                    "left_out_errors: there must be an error per fit and row");
+            linear_model::left_out_errors<T>(centred_rows<T>(x, weights, means), matrix<T>(y), vector<double>(y_means), fits,
+                                             vector<double>(sums), errors ? rows<double>(*errors) : RowMajor<double>{},
+                                             threads(n_threads));
+        },
+        array, array, maybe, array, array, array, array, array, nb::arg(), array, maybe, nb::arg(), ReleaseGil());
 }
 
 }  // namespace

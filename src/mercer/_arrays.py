@@ -99,7 +99,7 @@ def check_X_labels(
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"{_name_of(estimator)}: y holds one class only, {classes[0]!r}; this solver needs samples of at least 2 classes "
+            f"{_name_of(estimator)}: y holds 1 class only, {classes[0]!r}; this solver needs samples of at least 2 classes "
             "in the data."
         )
     return _tidy(X), classes, codes

@@ -30,6 +30,7 @@ class Case:
     fixed_params: Callable[[Any], dict[str, Any]] = _nothing  # leave nothing to chance or to the number of rows
     iterative_params: Mapping[str, Any] = field(default_factory=dict)  # make it iterate, where the default is a direct method
     unique_params: Mapping[str, Any] = field(default_factory=dict)  # leave one solution, whatever the order of the rows
+    row_counting: tuple[str, ...] = ()  # attributes for which a row of weight two is not two rows
     grid: Mapping[str, list[Any]] = field(default_factory=dict)  # for a grid search
 
 
@@ -45,6 +46,13 @@ CASES: dict[str, Case] = {
 
 for name in ("Ridge", "RidgeClassifier"):
     CASES[name] = Case(iterative_params={"solver": "sparse_cg"}, grid={"alpha": [0.1, 10.0]})
+for name in ("RidgeCV", "RidgeClassifierCV"):
+    CASES[name] = Case(
+        unique_params={"alphas": 1.0},
+        fixed_params=lambda X: {"alphas": 1.0},
+        row_counting=("best_score_",),  # leaving out a row of weight two is not leaving out one of two equal rows
+        grid={"fit_intercept": [True, False]},
+    )
 
 LONG_SHAPE = (200_000, 20)
 

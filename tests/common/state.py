@@ -78,15 +78,16 @@ def assert_close(
     rtol: float = 1e-7,
     n_rows: tuple[int, int] | None = None,
     shared_only: bool = False,
+    passed_over: tuple[str, ...] = (),
 ) -> None:
-    """Equal up to rounding.
+    """Equal up to rounding, but for the attributes passed over.
 
     With `n_rows`, the rows fitted on differ in number, and what has one value a row is passed over. With `shared_only`, one
     may have attributes that the other has not.
     """
     mine, yours = fitted_attributes(one), fitted_attributes(other)
     assert shared_only or mine.keys() == yours.keys()
-    for name in (mine.keys() & yours.keys()) - set(TRACE):
+    for name in (mine.keys() & yours.keys()) - {*TRACE, *passed_over}:
         shapes = tuple(np.shape(value)[:1] for value in (mine[name], yours[name]))
         if n_rows is not None and shapes == ((n_rows[0],), (n_rows[1],)):
             continue

@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+import numpy as np
 import scipy.sparse as sp
 from sklearn.base import MultiOutputMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from mercer._arrays import Finite, FloatArray, check_weights, check_X_y
+from mercer._arrays import Finite, FloatArray, check_weights, check_X, check_X_y
 from mercer._base import FitTask, fit_method
 from mercer._linear import SPARSE, LinearRegressor
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, check_params, check_value
 from mercer._trace import Certificate, Outcome, Status, store_outcome
+from mercer.linear_model._diagnostics import Diagnostics, diagnose
 from mercer.linear_model._inference import RegressionSummary, Statistics, refusal, summarise
 from mercer.linear_model._least_squares import Solution, least_squares, non_negative_least_squares, sparse_least_squares
 from mercer.linear_model._rows import DenseRows, SparseRows
@@ -62,8 +65,9 @@ class LinearRegression(MultiOutputMixin, LinearRegressor):  # type: ignore[misc]
     Well-conditioned X, the usual case, is read once, O(n d^2), where it lies, in any memory order, and not copied: the products
     of its columns are summed in double precision about their means, also for float32, and solved by Cholesky. A condition
     estimate then decides: worse conditioned X gets refinement steps by the true residuals, one more reading each, and X whose
-    columns are nearly or exactly dependent a singular value decomposition, with a copy in double precision. Sparse X with up
-    to 500 columns is solved by its products, refined, and by LSQR otherwise.
+    columns are nearly or exactly dependent a singular value decomposition, with a copy in double precision. With fewer rows
+    than columns the products are those of rows, O(n^2 d), always refined. Sparse X with up to 500 columns is solved by its
+    products, refined, and by LSQR otherwise.
 
     The certificate is that of the solution in double precision; for float32 data `coef_` is then rounded.
 
@@ -196,6 +200,70 @@ class LinearRegression(MultiOutputMixin, LinearRegressor):  # type: ignore[misc]
             raise ValueError(f"{owner}: no summary; {reason}.")
         names = self._names_for_summary(coef.shape[1], feature_names)
         return summarise(statistics, coef[target], names, alpha, target)
+
+    def diagnose(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        alpha: float = 0.05,
+        target: int = 0,
+        feature_names: Sequence[str] | None = None,
+    ) -> Diagnostics:
+        """Test what the residuals say about the four assumptions, and measure the influence of rows.
+
+        Linearity by Ramsey's RESET, homoscedasticity by the tests of Breusch and Pagan (studentised) and White, independence
+        by that of Breusch and Godfrey, normality by Jarque and Bera's and the omnibus test; all as in statsmodels, on rows
+        times the roots of their weights. White's test is left out where it has more columns than half the rows, or than 500.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            As a rule, what the model was fitted on: in its order, for the test of independence.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), default=None
+        alpha : float, default=0.05
+            A p-value below it counts as a violation.
+        target : int, default=0
+            Which column of y.
+        feature_names : sequence of str or None, default=None
+            None takes `feature_names_in_`, or x0, x1, and so on.
+
+        Returns
+        -------
+        Diagnostics
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.linear_model import LinearRegression
+        >>> random = np.random.RandomState(0)
+        >>> X = random.uniform(size=(200, 1))
+        >>> y = X[:, 0] ** 2 + 0.01 * random.normal(size=200)
+        >>> LinearRegression().fit(X, y).diagnose(X, y).violated[0]
+        'linearity'
+        """
+        check_is_fitted(self)
+        owner = type(self).__name__
+        alpha = check_value(owner, "alpha", alpha, Real(above=0, most=1))
+        target = check_value(owner, "target", target, Integer(0))
+        X = check_X(self, X, reset=False).astype(np.float64, copy=False)
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        check_consistent_length(X, y)
+        y = y.reshape(len(y), -1)
+        coef = np.atleast_2d(self.coef_).astype(np.float64)
+        if y.shape[1] != len(coef) or target >= len(coef):
+            raise ValueError(f"{owner}: y has {y.shape[1]} columns and target={target}; the fit has {len(coef)} targets.")
+        weights = check_weights(sample_weight, len(X), np.float64)
+        rows = slice(None) if weights is None else weights > 0
+        roots = np.ones(len(X)) if weights is None else np.sqrt(weights[rows])
+        fitted = X[rows] @ coef[target] + np.ravel(self.intercept_)[target if self.fit_intercept else 0]
+        names = self._names_for_summary(X.shape[1], feature_names)
+        try:
+            return diagnose(X[rows], y[rows, target], fitted, roots, names, has_intercept=self.fit_intercept, alpha=alpha)
+        except ValueError as error:
+            raise ValueError(f"{owner}: no diagnostics; {error}.") from None
 
     def _names_for_summary(self, n_features: int, given: Sequence[str] | None) -> list[str]:
         if given is None:

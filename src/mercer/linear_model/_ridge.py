@@ -51,10 +51,8 @@ class RidgeModel(NoSummary, MercerEstimator):
             raise ValueError(f"{owner}: solver={params.solver!r} does not support positive=True; it must be 'auto' or 'lbfgs'.")
         return params
 
-    def _fit_rows(
-        self, X: Any, Y: FloatArray, weights: FloatArray | None, params: SimpleNamespace
-    ) -> tuple[RidgeFit, dict[str, Any]]:
-        """Solve for the targets Y, leave certificate and history, and return the solution with the fitted attributes."""
+    def _fit_rows(self, X: Any, Y: FloatArray, weights: FloatArray | None, params: SimpleNamespace) -> dict[str, Any]:
+        """Solve for the targets Y, leave certificate and history, and return coef_ and intercept_."""
         alphas = _alphas(self, params.alpha, 1 if Y.ndim == 1 else Y.shape[1])
         rows = make_rows(self, X, Y, weights, params)
         self.__dict__.pop("history_", None)
@@ -65,7 +63,7 @@ class RidgeModel(NoSummary, MercerEstimator):
         task.end(lambda: self._fitted(attributes))
         self._store({"n_iter_": 1, "solver_": fit.solver})
         store_outcome(self, outcome)
-        return fit, attributes
+        return attributes
 
     def _fitted(self, attributes: dict[str, Any]) -> dict[str, Any]:
         """All that a callback's copy of this estimator needs to predict."""
@@ -151,6 +149,7 @@ class Ridge(RidgeModel, MultiOutputMixin, LinearRegressor):  # type: ignore[misc
     Attributes
     ----------
     coef_ : array of shape (n_features,) or (n_targets, n_features)
+        A vector also for y of shape (n_samples, 1).
     intercept_ : float or array of shape (n_targets,)
     n_iter_ : int
         The iterations of an iterative method, for all targets together; 1 for direct ones.
@@ -231,8 +230,7 @@ class Ridge(RidgeModel, MultiOutputMixin, LinearRegressor):  # type: ignore[misc
         finite: Finite = "check" if sp.issparse(X) else "deferred"
         X, y = check_X_y(self, X, y, sparse=sparse_formats(params), finite=finite, multi_output=True)
         weights = check_weights(sample_weight, X.shape[0], X.dtype)
-        _, attributes = self._fit_rows(X, y, weights, params)
-        self._store(attributes)
+        self._store(self._fit_rows(X, y, weights, params))
         return self
 
 
@@ -283,9 +281,9 @@ def _linear_attributes(coef: FloatArray, means: FloatArray, Y: FloatArray, fit_i
     intercept: Any = 0.0
     if fit_intercept:  # by the coefficients as rounded, so that the mean of the predictions is that of y
         intercept = (means[d:] - coef @ means[:d]).astype(Y.dtype, copy=False)
-    if Y.ndim == 1:
-        coef, intercept = coef[0], intercept[0] if fit_intercept else intercept
-    return {"coef_": coef, "intercept_": intercept}
+    if Y.ndim == 1 and fit_intercept:
+        intercept = intercept[0]
+    return {"coef_": coef[0] if len(coef) == 1 else coef, "intercept_": intercept}
 
 
 def _direct(fit: RidgeFit) -> Outcome:

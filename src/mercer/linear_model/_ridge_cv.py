@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 
 from mercer._arrays import Finite, FloatArray, check_weights, check_X_y
 from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._linear import SPARSE, LinearRegressor
-from mercer._params import ArrayLike, Bool, Function, Integer, Null, OneOf, Real, Rule, check_params
+from mercer._params import _REFUSED, ArrayLike, Bool, Function, Integer, Null, OneOf, Real, Rule, check_params
 from mercer._trace import Outcome, store_outcome
 from mercer.linear_model._inference import NoSummary
 from mercer.linear_model._ridge import Ridge, attributes_of, make_rows
@@ -34,22 +34,17 @@ class Splitter(Rule):
     """A cross-validation splitter, or an iterable of pairs of indices."""
 
     def accept(self, value: Any) -> Any:
-        from mercer._params import _REFUSED
-
-        return value if (hasattr(value, "split") and not isinstance(value, str)) or hasattr(value, "__iter__") else _REFUSED
+        is_splitter = hasattr(value, "split") or hasattr(value, "__iter__")
+        return value if is_splitter and not isinstance(value, (str, bytes, Mapping)) else _REFUSED
 
     def describe(self) -> str:
         return "a cross-validation splitter or an iterable of (train, test)"
 
 
-class Named(Rule):
+class ScorerName(Rule):
     """The name of a scorer."""
 
     def accept(self, value: Any) -> Any:
-        from sklearn.metrics import get_scorer_names
-
-        from mercer._params import _REFUSED
-
         return value if isinstance(value, str) and value in get_scorer_names() else _REFUSED
 
     def describe(self) -> str:
@@ -71,7 +66,7 @@ class RidgeSearch(NoSummary, MercerEstimator):
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "alphas": Real(least=0) | ArrayLike(),
         "fit_intercept": Bool(),
-        "scoring": Null() | Named() | Function(),
+        "scoring": Null() | ScorerName() | Function(),
         "cv": Null() | Integer(2) | Splitter(),
         "store_cv_results": Bool(),
     }
@@ -195,22 +190,19 @@ class _Search:
         rows, params, products = self._rows, self._params, self._products
         n_alphas, n_targets, n = len(params.alphas), rows.n_targets, rows.n_rows
         weights, y = rows.weights_and_targets()
-        needs_all = judge.has_scorer or params.store_cv_results
-        kept = np.empty((n_alphas, n_targets, n)) if needs_all else None
-        sums = np.zeros((n_alphas, n_targets))
-        for block, errors in self._spectrum().left_out(rows, products.means, products.weight, params.alphas):
-            if kept is not None:
-                kept[:, :, block] = y[block].T - errors if judge.has_scorer else weights[block] * errors**2
-            sums += np.einsum("ati,ati,i->at", errors, errors, weights[block])
-        scores = -sums / n
+        kept = np.empty((n_targets, n_alphas, n)) if judge.has_scorer or params.store_cv_results else None
+        sums = self._spectrum().left_out(rows, products.means, products.weight, params.alphas, kept)
+        scores = -sums.T / np.count_nonzero(weights)
+        if kept is not None:
+            kept = y.T[:, None, :] - kept if judge.has_scorer else weights * kept**2
         if judge.has_scorer:
             assert kept is not None
             each = range(n_targets) if params.alpha_per_target else [None]
-            scores = np.array([[judge.score_values(values.T, target) for target in each] for values in kept])
+            scores = np.array([[judge.score_values(kept[:, a].T, target) for target in each] for a in range(n_alphas)])
         choice = _best(params.alphas, scores, per_target=params.alpha_per_target and n_targets > 1)
         if params.store_cv_results:
             assert kept is not None
-            choice.results = np.moveaxis(kept, (0, 1, 2), (2, 1, 0))
+            choice.results = np.moveaxis(kept, 2, 0)
             if judge.is_single:
                 choice.results = choice.results[:, 0]
         return choice
@@ -269,11 +261,12 @@ class RidgeCV(RidgeSearch, MultiOutputMixin, LinearRegressor):  # type: ignore[m
     alpha_ : float or array of shape (n_targets,)
         The penalty chosen; of equally good ones, the first.
     best_score_ : float or array of shape (n_targets,)
-        Its score.
+        Its score. Rows of weight zero are not counted.
     cv_results_ : array of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
         The squared errors of the rows left out, times their weights; with `scoring`, the predictions for them. Only with
         `store_cv_results=True`.
     coef_ : array of shape (n_features,) or (n_targets, n_features)
+        A vector also for y of shape (n_samples, 1).
     intercept_ : float or array of shape (n_targets,)
     certificate_ : Certificate
         Of the fit with the chosen penalty, as in `Ridge`.
@@ -301,7 +294,7 @@ class RidgeCV(RidgeSearch, MultiOutputMixin, LinearRegressor):  # type: ignore[m
     >>> y = X @ [1.0, 2, 0, 0, -1] + random.randn(50)
     >>> model = RidgeCV(alphas=[0.01, 0.1, 1, 10, 100]).fit(X, y)
     >>> model.alpha_, round(model.best_score_, 3)
-    (1.0, -0.985)
+    (1.0, -1.386)
     """
 
     _parameter_rules: ClassVar[dict[str, Rule]] = {

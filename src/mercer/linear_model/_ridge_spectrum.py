@@ -7,20 +7,14 @@ residual from r_i to r_i / (1 - h_i). With fewer rows than columns the same come
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from scipy.linalg import eigh, svd
 
 from mercer._arrays import FloatArray
 from mercer.linear_model._ridge_direct import without_noise
-from mercer.linear_model._rows import Products, RowProducts, Rows
+from mercer.linear_model._rows import Products, RowProducts, Rows, SharedFits
 
-BLOCK = 1 << 18  # numbers of X that are looked at together
 EPS = float(np.finfo(np.float64).eps)
-
-# Of some rows: which, and their errors when left out (alphas x targets x rows), not weighted.
-Errors = tuple[slice, FloatArray]
 
 
 def _shrinkage(squares: FloatArray, alphas: FloatArray) -> FloatArray:
@@ -55,22 +49,14 @@ class ColumnSpectrum:
         found: FloatArray = shrunk @ self._vectors.T
         return found
 
-    def left_out(self, rows: Rows, means: FloatArray, weight: float, alphas: FloatArray) -> Iterator[Errors]:
-        """Block by block of rows."""
+    def left_out(
+        self, rows: Rows, means: FloatArray, weight: float, alphas: FloatArray, errors: FloatArray | None
+    ) -> FloatArray:
+        """The sums of squared errors, times weights, (targets x alphas); the errors themselves in `errors`, if given."""
         shrinkage = _shrinkage(self._squares, alphas)
-        weights, y = rows.weights_and_targets()
-        weighted = (self._moments[:, :, None] * shrinkage[:, None, :]).reshape(len(self._squares), -1)
-        step = max(1, BLOCK // rows.n_features)
-        for first in range(0, rows.n_rows, step):
-            block = slice(first, min(first + step, rows.n_rows))
-            Z = rows.centred_values(block, means, self._vectors.T)
-            fitted = (Z @ weighted).reshape(len(Z), -1, len(alphas))
-            leverage = (Z**2) @ shrinkage
-            if rows.is_centred:
-                leverage += 1 / weight
-            kept = np.maximum(1 - weights[block, None] * leverage, EPS)
-            residuals = (y[block] - means[rows.n_features :])[:, :, None] - fitted
-            yield block, np.moveaxis(residuals / kept[:, None, :], (0, 1, 2), (2, 1, 0))
+        solutions = self._moments[:, :, None] * shrinkage[:, None, :]
+        share = 1 / weight if rows.is_centred else 0.0
+        return rows.left_out(means, share, SharedFits(self._vectors, shrinkage, solutions), errors)
 
 
 class RowSpectrum:
@@ -103,16 +89,21 @@ class RowSpectrum:
         found: FloatArray = shrunk @ self._vectors.T
         return found
 
-    def left_out(self, rows: Rows, means: FloatArray, weight: float, alphas: FloatArray) -> Iterator[Errors]:
-        """All rows at once."""
+    def left_out(
+        self, rows: Rows, means: FloatArray, weight: float, alphas: FloatArray, errors: FloatArray | None
+    ) -> FloatArray:
+        """As `ColumnSpectrum.left_out`."""
         roots, duals = self._products.roots, self.duals(alphas)
         kept = (self._vectors**2 @ _shrinkage(self._squares, alphas)).T[:, None, :]  # (1 - h) / alpha
-        has_weight = roots > 0
-        errors = np.divide(duals, kept * roots, out=np.zeros_like(duals), where=has_weight & (kept > 0))
-        if not has_weight.all():  # rows that no fit has seen: their residuals as they are
-            index, d = np.flatnonzero(~has_weight), rows.n_features
-            _, y = rows.weights_and_targets()
-            coefs = rows.adjoint(means, duals.reshape(-1, rows.n_rows))
-            fitted = rows.centred_values(index, means, coefs).T.reshape(*duals.shape[:2], -1)
-            errors[:, :, index] = (y[index] - means[d:]).T - fitted
-        yield slice(0, rows.n_rows), errors
+        left = np.divide(duals, kept, out=np.zeros_like(duals), where=kept > 0)
+        if errors is not None:
+            has_weight = roots > 0
+            found = np.divide(left, roots, out=np.zeros_like(left), where=has_weight)
+            if not has_weight.all():  # rows that no fit has seen: their residuals as they are
+                index, (_, y) = np.flatnonzero(~has_weight), rows.weights_and_targets()
+                coefs = rows.adjoint(means, duals.reshape(-1, rows.n_rows))
+                fitted = rows.centred_values(index, means, coefs).T.reshape(*duals.shape[:2], -1)
+                found[:, :, index] = (y[index] - means[rows.n_features :]).T - fitted
+            errors[:] = np.moveaxis(found, 0, 1)
+        sums: FloatArray = np.einsum("ati,ati->ta", left, left)
+        return sums

@@ -19,6 +19,7 @@ from mercer._arrays import FloatArray, require_finite
 from mercer._native import kernels
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)  # a column that varies by less, against its mean, is constant
+BLOCK = 1 << 18  # numbers of X that are looked at together
 CANCELLED = 1e-10  # of a sum of squares about zero: less than this about the mean is not to be trusted
 
 
@@ -40,6 +41,14 @@ class RowProducts(NamedTuple):
     roots: FloatArray  # of the weights
     targets: FloatArray  # b, as targets x rows; zero where a target is constant up to rounding
     noise: float  # what rounding alone may leave of the trace of A A' if all columns are constant
+
+
+class SharedFits(NamedTuple):
+    """What ridge fits for several penalties have in common, with A' A = V diag(s) V'."""
+
+    vectors: FloatArray  # V: (features x directions)
+    shrinkage: FloatArray  # 1 / (s + alpha): (directions x penalties)
+    solutions: FloatArray  # V' w: (directions x targets x penalties)
 
 
 def column_norms(A: FloatArray) -> FloatArray:
@@ -108,6 +117,14 @@ class Rows(Protocol):
 
     def centred_values(self, index: Any, means: FloatArray, coef: FloatArray) -> FloatArray:
         """(X - means) coef' for some of the rows, without their weights: (rows x targets)."""
+        ...
+
+    def left_out(self, means: FloatArray, share: float, fits: SharedFits, errors: FloatArray | None) -> FloatArray:
+        """The sums of weight times squared error of each row left out in turn, (targets x penalties).
+
+        `share` is that of the intercept in the leverage of a row of weight one. Errors go to `errors` (targets x penalties x
+        rows), if given.
+        """
         ...
 
 
@@ -182,12 +199,20 @@ class DenseRows:
         return coef
 
     def column_squares(self, means: FloatArray) -> FloatArray:
-        squares, step = np.zeros(self.n_features), max(1, (1 << 18) // self.n_features)
+        squares, step = np.zeros(self.n_features), max(1, BLOCK // self.n_features)
         for first in range(0, self.n_rows, step):
             rows = slice(first, first + step)
             block = (self._X[rows] - means[: self.n_features]) * self._roots[rows, None]
             squares += np.einsum("ij,ij->j", block, block)
         return squares
+
+    def left_out(self, means: FloatArray, share: float, fits: SharedFits, errors: FloatArray | None) -> FloatArray:
+        x_mean, y_mean, shape = means[: self.n_features], means[self.n_features :], fits.solutions.shape
+        sums = np.empty(shape[1] * shape[2])
+        matrices = [np.ascontiguousarray(m) for m in (fits.vectors, fits.shrinkage, fits.solutions.reshape(shape[0], -1))]
+        out = None if errors is None else errors.reshape(len(sums), -1)
+        kernels.left_out_errors(self._X, self._y, self._weights, x_mean, y_mean, *matrices, share, sums, out, self._n_threads)
+        return sums.reshape(shape[1:])
 
     def of_targets(self, targets: npt.NDArray[np.intp]) -> DenseRows:
         if len(targets) == self.n_targets:
@@ -337,6 +362,19 @@ class SparseRows:
     def centred_values(self, index: Any, means: FloatArray, coef: FloatArray) -> FloatArray:
         values: FloatArray = self._X[index] @ coef.T - coef @ means[: self.n_features]
         return values
+
+    def left_out(self, means: FloatArray, share: float, fits: SharedFits, errors: FloatArray | None) -> FloatArray:
+        sums, y_mean, step = np.zeros(fits.solutions.shape[1:]), means[self.n_features :], max(1, BLOCK // self.n_features)
+        for first in range(0, self.n_rows, step):
+            block = slice(first, first + step)
+            Z = self.centred_values(block, means, fits.vectors.T)
+            weights = self._weights[block]
+            kept = np.maximum(1 - weights[:, None] * (Z**2 @ fits.shrinkage + share), np.finfo(np.float64).eps)
+            left = ((self._y[block] - y_mean)[:, :, None] - np.tensordot(Z, fits.solutions, 1)) / kept[:, None, :]
+            sums += np.einsum("ita,ita,i->ta", left, left, weights)
+            if errors is not None:
+                errors[:, :, block] = np.moveaxis(left, 0, 2)
+        return sums
 
     def operator(self) -> tuple[LinearOperator, FloatArray]:
         """A as a linear operator, and b. Constant columns are zero in A: their rounding errors would look like data."""
