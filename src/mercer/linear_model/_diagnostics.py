@@ -157,8 +157,9 @@ class _Design:
     """Z, rows times the roots of weights, with an orthonormal basis of its columns; and y likewise."""
 
     def __init__(self, X: FloatArray, y: FloatArray, roots: FloatArray, *, has_intercept: bool) -> None:
-        columns = np.column_stack([np.ones(len(X)), X]) if has_intercept else X
-        self.Z, self.y, self.has_intercept = columns * roots[:, None], y * roots, has_intercept
+        self.columns = np.column_stack([np.ones(len(X)), X]) if has_intercept else X
+        self.Z, self.y, self.roots, self.has_intercept = self.columns * roots[:, None], y * roots, roots, has_intercept
+        self.has_constant = has_intercept and bool((roots == roots[0]).all())
         norms = np.linalg.norm(self.Z, axis=0)
         self.basis, self._triangle = qr(self.Z / np.where(norms > 0, norms, 1), mode="economic", check_finite=False)
         diagonal = np.abs(self._triangle.diagonal())
@@ -206,7 +207,7 @@ def diagnose(
     studentised = e / np.sqrt(scale * left)
     steps = np.diff(e)
     return Diagnostics(
-        checks=[_reset(design, f), *_spread_tests(design, e), _godfrey(design, e), *_normality_tests(e)],
+        checks=[_reset(design, fitted), *_spread_tests(design, e), _godfrey(design, e), *_normality_tests(e)],
         alpha=alpha,
         durbin_watson=float(steps @ steps) / squares,
         autocorrelation=float(e[1:] @ e[:-1]) / squares,
@@ -224,12 +225,15 @@ def diagnose(
     )
 
 
-def _reset(design: _Design, f: FloatArray) -> Check:
+def _reset(design: _Design, fitted: FloatArray) -> Check:
     """Ramsey: squares and cubes of the fitted values must not explain anything."""
     n, p = design.Z.shape
-    centred = (f - f.mean()) / max(f.std(), 1e-300) if design.has_intercept else f / np.abs(f).max()
+    # Moved and scaled only where that leaves the space of the columns and powers as it is.
+    moved = fitted - fitted.mean() if design.has_intercept else fitted
+    scaled = moved / max(float(np.abs(moved).max()), 1e-300)
     without = float(np.sum(design.residual(design.y) ** 2))
-    rest = float(np.sum(design.residual(design.y, np.column_stack([centred**2, centred**3])) ** 2))
+    powers = np.column_stack([scaled**2, scaled**3]) * design.roots[:, None]
+    rest = float(np.sum(design.residual(design.y, powers) ** 2))
     statistic = (without - rest) / 2 / (rest / (n - p - 2))
     return Check("linearity", "Ramsey RESET (F)", statistic, float(fdtrc(2, n - p - 2, statistic)))
 
@@ -247,13 +251,13 @@ def _explained(values: FloatArray, columns: FloatArray) -> tuple[float, int]:
 
 def _spread_tests(design: _Design, e: FloatArray) -> list[Check]:
     """Squared residuals must not depend on the features: Breusch and Pagan as studentised by Koenker, and White."""
-    name, columns = "homoscedasticity", design.Z[:, int(design.has_intercept) :]
+    name, columns = "homoscedasticity", design.columns
     statistic, rank = _explained(e**2, columns)
     checks = [Check(name, "Breusch-Pagan (LM)", statistic, float(chdtrc(rank, statistic)))]
     n, p = design.Z.shape
     if p * (p + 1) // 2 <= min(MOST_WHITE, n // 2):
         first, second = np.triu_indices(p)
-        statistic, rank = _explained(e**2, design.Z[:, first] * design.Z[:, second])
+        statistic, rank = _explained(e**2, columns[:, first] * columns[:, second])
         checks.append(Check(name, "White (LM)", statistic, float(chdtrc(rank, statistic))))
     return checks
 
@@ -263,7 +267,7 @@ def _godfrey(design: _Design, e: FloatArray) -> Check:
     n = len(e)
     n_lags = max(1, min(MOST_LAGS, n // 5))
     lagged = np.column_stack([np.append(np.zeros(lag), e[:-lag]) for lag in range(1, n_lags + 1)])
-    if not design.has_intercept:
+    if not design.has_constant:
         lagged = np.column_stack([np.ones(n), lagged])
     rest = design.residual(e, lagged)
     centred = e - e.mean()
