@@ -72,6 +72,19 @@ void bind_kernels(nb::module_& m) {
 void bind_ridge(nb::module_& m) {
     bind_kernels<double>(m);
     bind_kernels<float>(m);
+    const auto array = nb::arg().noconvert();
+    m.def(
+        "rough_centred_gram",
+        [](In2<float> x, In2<float> y, MaybeIn1<float> weights, bool is_centred, Out2<double> gram, Out1<double> means,
+           int n_threads) {
+            const linear_model::Sample<float> s{matrix<float>(x), matrix<float>(y), per_row<float>(weights, x.shape(0))};
+            require(s.y.rows == s.x.rows, "X and y must have the same number of rows");
+            require(gram.shape(0) == s.cols() && gram.shape(1) == s.cols() && means.shape(0) == s.cols(),
+                    "the results must have one line per column of X and y");
+            return linear_model::centred_gram<float, float>(s, is_centred, rows<double>(gram), vector<double>(means),
+                                                            threads(n_threads));
+        },
+        array, array, nb::arg().noconvert().none(), nb::arg(), array, array, nb::arg(), ReleaseGil());
 }
 
 }  // namespace mercer::bindings

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <numeric>
 #include <span>
@@ -36,43 +37,50 @@ using S = Simd<double>;
 inline constexpr std::size_t kGramVectors = kVectorRegisters == 32 ? 4 : 3;
 inline constexpr std::size_t kGramRows = kVectorRegisters == 32 ? 6 : 4;
 
-// gram[i0 .. i0+R, vectors v0 .. v0+V] += block' block. The block has n rows of p doubles.
-template <std::size_t R, std::size_t V>
-[[gnu::always_inline]] inline void gram_tile(const double* block, std::size_t n, std::size_t p, std::size_t i0, std::size_t v0,
+// gram[i0 .. i0+R, vectors v0 .. v0+V] += block' block. The block has n rows of p values, and its products are summed in the type
+// of the block.
+template <std::size_t R, std::size_t V, Real P>
+[[gnu::always_inline]] inline void gram_tile(const P* block, std::size_t n, std::size_t p, std::size_t i0, std::size_t v0,
                                              double* gram) {
-    S::Vector acc[R][V] = {};
-    const double* left = block + i0;
-    const double* right = block + v0 * S::kLanes;
+    using L = Simd<P>;
+    typename L::Vector acc[R][V] = {};
+    const P* left = block + i0;
+    const P* right = block + v0 * L::kLanes;
     for (std::size_t row = 0; row < n; ++row, left += p, right += p) {
-        S::Vector b[V];
+        typename L::Vector b[V];
 #pragma GCC unroll 8
-        for (std::size_t v = 0; v < V; ++v) b[v] = S::load(right + v * S::kLanes);
+        for (std::size_t v = 0; v < V; ++v) b[v] = L::load(right + v * L::kLanes);
 #pragma GCC unroll 8
         for (std::size_t r = 0; r < R; ++r) {
-            const S::Vector a = S::broadcast(left[r]);
+            const typename L::Vector a = L::broadcast(left[r]);
 #pragma GCC unroll 8
             for (std::size_t v = 0; v < V; ++v) acc[r][v] += a * b[v];
         }
     }
     for (std::size_t r = 0; r < R; ++r) {
         for (std::size_t v = 0; v < V; ++v) {
-            double* target = gram + (i0 + r) * p + (v0 + v) * S::kLanes;
-            S::store(target, S::load(target) + acc[r][v]);
+            double* target = gram + (i0 + r) * p + (v0 + v) * L::kLanes;
+            if constexpr (std::same_as<P, double>) {
+                L::store(target, L::load(target) + acc[r][v]);
+            } else {
+                for (std::size_t lane = 0; lane < L::kLanes; ++lane) target[lane] += static_cast<double>(acc[r][v][lane]);
+            }
         }
     }
 }
 
-template <std::size_t R>
-void gram_stripe(const double* block, std::size_t n, std::size_t p, std::size_t i0, double* gram) {
-    const std::size_t n_vectors = p / S::kLanes;
-    std::size_t v = i0 / S::kLanes;  // the upper triangle, in whole vectors
+template <std::size_t R, Real P>
+void gram_stripe(const P* block, std::size_t n, std::size_t p, std::size_t i0, double* gram) {
+    const std::size_t n_vectors = p / Simd<P>::kLanes;
+    std::size_t v = i0 / Simd<P>::kLanes;  // the upper triangle, in whole vectors
     for (; v + kGramVectors <= n_vectors; v += kGramVectors) gram_tile<R, kGramVectors>(block, n, p, i0, v, gram);
     for (; v + 2 <= n_vectors; v += 2) gram_tile<R, 2>(block, n, p, i0, v, gram);
     for (; v < n_vectors; ++v) gram_tile<R, 1>(block, n, p, i0, v, gram);
 }
 
 // The upper triangle of gram += block' block; q of the p columns are in use.
-inline void add_gram(const double* block, std::size_t n, std::size_t p, std::size_t q, double* gram) {
+template <Real P>
+void add_gram(const P* block, std::size_t n, std::size_t p, std::size_t q, double* gram) {
     std::size_t i = 0;
     for (; i + kGramRows <= q; i += kGramRows) gram_stripe<kGramRows>(block, n, p, i, gram);
     for (; i + 2 <= q; i += 2) gram_stripe<2>(block, n, p, i, gram);
@@ -99,6 +107,11 @@ std::vector<double> rough_means(const Sample<T>& sample) {
     return mean;
 }
 
+template <Real P>
+P narrowed(double value) {
+    return static_cast<P>(value);
+}
+
 // Asks for rows [first, last) while other work goes on, if they lie together.
 template <Real T>
 void prefetch_rows(Matrix<const T> x, std::size_t first, std::size_t last) {
@@ -107,28 +120,29 @@ void prefetch_rows(Matrix<const T> x, std::size_t first, std::size_t last) {
     for (const T* p = x.row(first); p < x.row(last - 1) + x.cols; p += 64 / sizeof(T)) __builtin_prefetch(p, 0, 2);
 }
 
-// Calls body(block, n, first, chunk) with rows of [X, y, 1] - shift, times the roots of the weights, as doubles, p to a row.
-template <Real T, class Body>
-void for_each_block(const Sample<T>& sample, std::span<const double> shift, std::size_t p, const Chunks& chunks, Threads threads,
+// Calls body(block, n, first, chunk) with rows of [X, y, 1] - shift, times the roots of the weights, as values of type P, p to a
+// row.
+template <Real T, Real P, class Body>
+void for_each_block(const Sample<T>& sample, std::span<const P> shift, std::size_t p, const Chunks& chunks, Threads threads,
                     Body&& body) {
     const std::size_t d = sample.x.cols;
     const std::size_t q = sample.cols();
     // Blocks stay in the first-level cache; in Fortran order each is a run of every column, which has to be worth the way there.
-    const std::size_t least = sample.x.has_contiguous_rows() ? 32 : 128;
-    const std::size_t capacity = std::clamp<std::size_t>(24 * 1024 / (8 * p), least, 256);
+    const std::size_t least = sample.x.has_contiguous_rows() ? 256 / sizeof(P) : 128;
+    const std::size_t capacity = std::clamp<std::size_t>(24 * 1024 / (sizeof(P) * p), least, 256);
     parallel_for(chunks.count, threads, [&](std::size_t chunk) {
-        Aligned<double> block(capacity * p);
-        std::fill_n(block.data(), capacity * p, 0.0);
+        Aligned<P> block(capacity * p);
+        std::fill_n(block.data(), capacity * p, P{0});
         std::vector<std::size_t> rows(capacity);
         for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += capacity) {
             const std::size_t n = std::min(capacity, chunks.end(chunk) - first);
             std::iota(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(n), first);
-            pack_rows<T, double>(sample.x, {rows.data(), n}, shift.first(d), block.data(), p);
-            pack_rows<T, double>(sample.y, {rows.data(), n}, shift.subspan(d, q - d), block.data() + d, p);
-            for (std::size_t i = 0; i < n; ++i) block[i * p + q] = 1.0;
+            pack_rows<T, P>(sample.x, {rows.data(), n}, shift.first(d), block.data(), p);
+            pack_rows<T, P>(sample.y, {rows.data(), n}, shift.subspan(d, q - d), block.data() + d, p);
+            for (std::size_t i = 0; i < n; ++i) block[i * p + q] = P{1};
             if (!sample.weights.empty()) {
                 for (std::size_t i = 0; i < n; ++i) {
-                    const double root = sample.root_weight(first + i);
+                    const auto root = static_cast<P>(sample.root_weight(first + i));
                     for (std::size_t j = 0; j <= q; ++j) block[i * p + j] *= root;
                 }
             }
@@ -148,16 +162,16 @@ inline Chunks sample_chunks(std::size_t n_rows, std::size_t n_columns, std::size
 
 namespace detail {
 
-// The upper triangle of the Gram matrix of [X, y, 1] - shift, p to a row.
-template <Real T>
-Aligned<double> shifted_gram(const Sample<T>& sample, std::span<const double> shift, std::size_t p, Threads threads) {
+// The upper triangle of the Gram matrix of [X, y, 1] - shift, p to a row. Within a block, sums are taken in the type P.
+template <Real T, Real P>
+Aligned<double> shifted_gram(const Sample<T>& sample, std::span<const P> shift, std::size_t p, Threads threads) {
     const std::size_t q = sample.cols();
     const Chunks chunks = sample_chunks(sample.rows(), q, p * p);
     Aligned<double> partial(chunks.count * p * p);
     std::fill_n(partial.data(), partial.size(), 0.0);
     const double work = static_cast<double>(sample.rows()) * static_cast<double>(q * q) / 4;
     for_each_block(sample, shift, p, chunks, threads.for_work(work),
-                   [&](const double* block, std::size_t n, std::size_t, std::size_t chunk) {
+                   [&](const P* block, std::size_t n, std::size_t, std::size_t chunk) {
                        add_gram(block, n, p, q + 1, partial.data() + chunk * p * p);
                    });
     for (std::size_t chunk = 1; chunk < chunks.count; ++chunk)
@@ -168,26 +182,28 @@ Aligned<double> shifted_gram(const Sample<T>& sample, std::span<const double> sh
 }  // namespace detail
 
 // Writes the Gram matrix of [X, y] to `gram` (both triangles, centred if asked for) and the means of its columns to `means` (zero
-// if not centred). Returns the total weight. One pass over the data, in double precision, and a second where the rough means were
-// so far off that centring would lose more than two digits. O(n (d + t)^2).
-template <Real T>
+// if not centred). Returns the total weight. One pass over the data, and a second where the rough means were so far off that
+// centring would lose more than two digits. Products are taken in the type P: with float, twice as fast, a few units of its last
+// place are lost, as if X were known no better. O(n (d + t)^2).
+template <Real T, Real P = double>
 double centred_gram(const Sample<T>& sample, bool is_centred, RowMajor<double> gram, std::span<double> means, Threads threads) {
     const std::size_t q = sample.cols();
-    const std::size_t p = Simd<double>::round_up(q + 1);
-    std::vector<double> shift = is_centred ? detail::rough_means(sample) : std::vector<double>(q, 0.0);
+    const std::size_t p = Simd<P>::round_up(q + 1);
+    std::vector<P> shift(q, P{0});
+    if (is_centred) std::ranges::transform(detail::rough_means(sample), shift.begin(), detail::narrowed<P>);
     for (bool is_last = !is_centred;; is_last = true) {
-        const Aligned<double> total = detail::shifted_gram(sample, shift, p, threads);
+        const Aligned<double> total = detail::shifted_gram<T, P>(sample, shift, p, threads);
         const double weight = total[q * p + q];
         bool is_lost = false;
         std::vector<double> offset(q, 0.0);
         for (std::size_t j = 0; j < q; ++j) {
             if (is_centred && weight > 0) offset[j] = total[j * p + q] / weight;
-            means[j] = shift[j] + offset[j];
+            means[j] = static_cast<double>(shift[j]) + offset[j];
             const double removed = weight * offset[j] * offset[j];
             is_lost |= removed > 100 * (total[j * p + j] - removed) && std::abs(offset[j]) > 1e-14 * std::abs(means[j]);
         }
         if (is_lost && !is_last) {
-            shift.assign(means.begin(), means.end());
+            std::ranges::transform(means, shift.begin(), detail::narrowed<P>);
             continue;
         }
         for (std::size_t i = 0; i < q; ++i) {
@@ -263,7 +279,7 @@ void residual_gradient(const Sample<T>& sample, std::span<const double> means, R
     const Chunks chunks = detail::sample_chunks(sample.rows(), d + t, t * (p + 1));
     std::vector<std::vector<double>> partial(chunks.count, std::vector<double>(t * (p + 1), 0.0));
     const double work = static_cast<double>(sample.rows()) * static_cast<double>(d * t);
-    detail::for_each_block(
+    detail::for_each_block<T, double>(
         sample, means, p, chunks, threads.for_work(work), [&](const double* block, std::size_t n, std::size_t, std::size_t chunk) {
             for (std::size_t target = 0; target < t; ++target)
                 for (std::size_t i = 0; i < n; ++i)

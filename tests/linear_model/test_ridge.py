@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge as Peer
 
@@ -150,6 +151,33 @@ def test_sparse_data_give_what_dense_data_give(shape, kind):
     assert sparse.solver_ == ("sparse_cg" if min(shape) > 1000 else "cholesky")
     np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-8)
     assert sparse.intercept_ == pytest.approx(dense.intercept_, abs=1e-8)
+
+
+@pytest.mark.parametrize("estimator", [Ridge(0.1), Ridge([0.1, 50.0]), LinearRegression()], ids=str)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("kind", ["good", "large means", "badly conditioned", "perfect fit", "weighted"])
+def test_single_precision_products_are_corrected_to_double(estimator, fit_intercept, kind):
+    n_targets = 2 if np.ndim(getattr(estimator, "alpha", 0.0)) else None
+    X, y = make_data(16, 700, 80, n_targets, np.float32)
+    weights = np.linspace(0, 2, 700, dtype=np.float32) if kind == "weighted" else None
+    if kind == "large means":
+        X += 100
+    elif kind == "badly conditioned":
+        X[:, 1] = X[:, 0] * np.float32(1.001) + X[:, 2] * np.float32(1e-3)
+    elif kind == "perfect fit":
+        y = X[:, :n_targets] if n_targets else X[:, 0]
+    single, double = (
+        clone(estimator).set_params(fit_intercept=fit_intercept).fit(X.astype(dtype), y.astype(dtype), weights)
+        for dtype in (np.float32, np.float64)
+    )
+    assert single.coef_.dtype == np.float32
+    if fit_intercept:  # without, means of columns make the condition worse
+        assert ("single precision" in single.certificate_.method) == (kind in ("good", "weighted", "large means"))
+    assert single.certificate_.converged
+    assert single.certificate_.residual <= 1e-10
+    assert single.certificate_.primal == pytest.approx(double.certificate_.primal, rel=1e-9, abs=1e-9)
+    size = np.abs(double.coef_).max()
+    np.testing.assert_allclose(single.coef_, double.coef_, rtol=1e-6, atol=(1e-7 if kind == "good" else 1e-6) * size)
 
 
 @pytest.mark.parametrize("alpha", [1e-14, 1e-9, 1e9, 1e20])

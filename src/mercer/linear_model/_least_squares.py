@@ -29,6 +29,7 @@ MAX_REFINEMENTS = 8
 FACTORABLE = 1e-8  # from which the Cholesky factor stands for the data in non-negative least squares, without refinement
 MOST_SPARSE_PRODUCTS = 500  # features up to which sparse data are solved by their products
 SMALLEST = float(np.finfo(np.float64).tiny) / EPS  # below it sums of squares lose digits by underflow
+SMALL_STEP = 1e-3  # a correction that is this large against the coefficients is no correction
 CANCELLED = 1e-6  # a residual sum of squares that is this small against the total is not taken from the products
 
 
@@ -55,6 +56,9 @@ def least_squares(rows: DenseRows, tol: float) -> Solution:
     """The minimiser; of least norm where there are many. Directions that change A less than `tol` count as none."""
     if rows.n_rows < rows.n_features:
         return _interpolation(rows, tol) or _orthogonal(rows, *rows.centre(), tol)
+    rough = rows.rough_products()
+    if rough is not None and (solution := _corrected(rows, rough)) is not None:
+        return solution
     products = rows.products()
     solution = _normal_equations(rows, products, max(REFINABLE, tol * tol))
     return solution or _orthogonal(rows, products.means, products.weight, tol)
@@ -140,6 +144,38 @@ def _normal_equations(
         coef, gradient, squares = refined
         method = "normal equations, Cholesky with refinement"
     condition = relative_gradient(gradient, 1 / system.scales, np.sqrt(total))
+    return Solution(
+        coef,
+        products.means,
+        products.weight,
+        squares,
+        total,
+        condition,
+        method,
+        rank=d,
+        factor=system.factor,
+        scales=system.scales,
+    )
+
+
+def _corrected(rows: Rows, products: Products) -> Solution | None:
+    """Cholesky on products that are right to single precision, then one step by the true gradient; None if that is too little.
+
+    The step is so small that the rough products tell what it leaves of the gradient and of the residuals.
+    """
+    d = rows.n_features
+    system = _System.of(products, d)
+    if system is None or system.rcond < WELL_CONDITIONED:
+        return None
+    before, squares = rows.residuals(products.means, system.coef)
+    step = system.solve(before)
+    coef, gradient = system.coef + step, before - step @ products.gram[:d, :d]
+    squares = squares - np.einsum("ij,ij->i", step, before + gradient)
+    total = _total_squares(products, d)
+    if np.abs(step).max() > SMALL_STEP * np.abs(coef).max() or (squares < CANCELLED * total).any():
+        return None
+    condition = relative_gradient(gradient, 1 / system.scales, np.sqrt(total))
+    method = "normal equations in single precision, Cholesky, corrected"
     return Solution(
         coef,
         products.means,

@@ -63,10 +63,12 @@ class LinearRegression(MultiOutputMixin, LinearRegressor):  # type: ignore[misc]
     Notes
     -----
     Well-conditioned X, the usual case, is read once, O(n d^2), where it lies, in any memory order, and not copied: the products
-    of its columns are summed in double precision about their means, also for float32, and solved by Cholesky. A condition
+    of its columns are summed in double precision about their means and solved by Cholesky. A condition
     estimate then decides: worse conditioned X gets refinement steps by the true residuals, one more reading each, and X whose
     columns are nearly or exactly dependent a singular value decomposition, with a copy in double precision. With fewer rows
-    than columns the products are those of rows, O(n^2 d), always refined. Sparse X with up to 500 columns is solved by its
+    than columns the products are those of rows, O(n^2 d), always refined. Of float32 X with 64 columns or more the products are
+    summed in single precision first, and the solution corrected by its residuals in double precision; `summary` then has
+    what single precision tells of the products. Sparse X with up to 500 columns is solved by its
     products, refined, and by LSQR otherwise.
 
     The certificate is that of the solution in double precision; for float32 data `coef_` is then rounded.

@@ -167,7 +167,8 @@ class Ridge(RidgeModel, MultiOutputMixin, LinearRegressor):  # type: ignore[misc
     -----
     The dual value is that of the residuals :math:`r`, and the gap :math:`\|A^\top r - \alpha w\|^2 / (2 \alpha)` for the
     centred, weighted rows :math:`A`: never negative. O(n d min(n, d)) for direct methods, O(n d) an iteration otherwise. X is
-    read where it lies, in any memory order, and sums are taken in double precision, also for float32.
+    read where it lies, in any memory order, and sums are taken in double precision. Of float32 X with 64 columns or more the
+    products are summed in single precision first, and the solution is corrected by its residuals in double precision.
 
     Differences from scikit-learn: "cholesky" takes sparse X with an intercept; `n_iter_` is one number, also for direct
     methods; weights that are all zero are refused.

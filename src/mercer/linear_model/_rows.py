@@ -19,6 +19,8 @@ from mercer._arrays import FloatArray, require_finite
 from mercer._native import kernels
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)  # a column that varies by less, against its mean, is constant
+LEAST_ROUGH = 64  # columns from which products in single precision are worth a correction by the residuals
+ROUGH = 8 * float(np.finfo(np.float32).eps)
 BLOCK = 1 << 18  # numbers of X that are looked at together
 CANCELLED = 1e-10  # of a sum of squares about zero: less than this about the mean is not to be trusted
 
@@ -154,6 +156,15 @@ class DenseRows:
         if not np.isfinite(gram).all():
             self._refuse()
         return Products(gram, means, weight, weight * (means * ROUNDING) ** 2)
+
+    def rough_products(self) -> Products | None:
+        """As `products`, by sums in single precision; None where that saves little or X is given in double precision."""
+        if self._X.dtype != np.float32 or self.n_features < LEAST_ROUGH:
+            return None
+        n_columns = self.n_features + self.n_targets
+        gram, means = np.empty((n_columns, n_columns)), np.empty(n_columns)
+        weight = kernels.rough_centred_gram(self._X, self._y, self._weights, self.is_centred, gram, means, self._n_threads)
+        return Products(gram, means, weight, weight * (means * ROUGH) ** 2) if np.isfinite(gram).all() else None
 
     def residuals(self, means: FloatArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
         gradient, squares = np.empty_like(coef), np.empty(self.n_targets)
