@@ -128,6 +128,41 @@ def test_the_products_of_columns_and_of_rows_give_the_same(kind):
     np.testing.assert_allclose(model.coef_, doubled.coef_, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("estimator", [LinearRegression(), Ridge(1e-9), Ridge(1.0)], ids=str)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_wide_data_need_no_singular_values(estimator, fit_intercept, dtype):
+    X, y = make_data(17, 20, 200, dtype=dtype)
+    model = clone(estimator).set_params(fit_intercept=fit_intercept).fit(X, y)
+    assert model.certificate_.method == "products of rows, Cholesky with refinement"
+    assert model.certificate_.residual < 1e-12
+    oracle = ridge(X, y, getattr(estimator, "alpha", 1e-13), fit_intercept=fit_intercept)
+    np.testing.assert_allclose(model.coef_, oracle.coef[0], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ITERATIVE)
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_iterations_leave_columns_that_do_not_vary_at_zero(solver, alpha):
+    X, y = make_data(18, 40, 5)
+    X[:, 1], X[:, 3] = 0, 0.1
+    model = Ridge(alpha, solver=solver, tol=1e-13).fit(X, y)
+    assert model.coef_[1] == model.coef_[3] == 0
+    np.testing.assert_allclose(model.coef_, Ridge(alpha).fit(X, y).coef_, atol=1e-9)
+
+
+def test_the_gap_of_a_stopped_fit_with_non_negative_coefficients_is_the_distance_to_the_dual():
+    X, y = make_data(19, 60, 12)
+    X, y = X - X.mean(axis=0), y - y.mean()
+    with pytest.warns(ConvergenceWarning, match="after 3 iterations"):
+        model = Ridge(2.0, positive=True, solver="lbfgs", max_iter=3, tol=1e-12, fit_intercept=False).fit(X, y)
+    r = y - X @ model.coef_
+    primal = r @ r / 2 + model.coef_ @ model.coef_
+    dual = y @ r - r @ r / 2 - (np.maximum(X.T @ r, 0) ** 2).sum() / 4
+    assert model.certificate_.primal == pytest.approx(primal)
+    assert model.certificate_.gap == pytest.approx(primal - dual, rel=1e-6)
+    assert model.certificate_.gap > 1e-9
+
+
 @pytest.mark.parametrize("shape", [(50, 5), (15, 40)])
 @pytest.mark.parametrize("solver", ["auto", "sparse_cg"])
 @pytest.mark.parametrize("positive", [False, True])

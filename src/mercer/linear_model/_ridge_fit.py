@@ -54,9 +54,7 @@ class RidgeFit:
         scale = np.sqrt(total_squares)[:, None] * np.sqrt(column_squares + alphas[:, None])
         if is_positive:
             # For a correlation c <= 0 the term is alpha w^2 / 2 - w c; for c > 0 it is the square as without the restriction.
-            terms = np.where(
-                correlations > 0, gradient**2 / 2, alphas[:, None] * coef * (alphas[:, None] * coef / 2 - correlations)
-            )
+            terms = np.where(correlations > 0, gradient**2 / 2, pull * (pull / 2 - correlations))
             violation = np.where(coef > 0, gradient, np.maximum(gradient, 0))
         else:
             terms, violation = gradient**2 / 2, gradient
