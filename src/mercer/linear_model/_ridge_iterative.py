@@ -21,13 +21,12 @@ class _Iteration:
 
     def __init__(self, rows: Rows, alphas: FloatArray, tol: float) -> None:
         self.rows, self.alphas, self.tol = rows, alphas, max(tol, LEAST_TOL)
-        self.means, weight = rows.centre()
+        self.means, _ = rows.centre()
         self.targets = rows.targets(self.means)
         self.column_squares = rows.column_squares(self.means)
         # Columns that vary by rounding alone, with the penalty or without, are left where they are: at zero.
-        varies = self.column_squares > weight * (self.means[: rows.n_features] * 1e-14) ** 2
         diagonal = self.column_squares + alphas[:, None]
-        self.inverse = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=varies & (diagonal > 0))
+        self.inverse = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=self.column_squares > 0)
         self.coef = np.zeros((len(alphas), rows.n_features))
         self.residuals = self.targets.copy()
         self.gradient = rows.adjoint(self.means, self.residuals)

@@ -98,7 +98,7 @@ class Rows(Protocol):
         ...
 
     def column_squares(self, means: FloatArray) -> FloatArray:
-        """The squared norms of the columns of A."""
+        """The squared norms of the columns of A; zero for columns that are constant up to rounding."""
         ...
 
     def matrices(self, means: FloatArray, weight: float) -> tuple[FloatArray, FloatArray]:
@@ -215,7 +215,7 @@ class DenseRows:
             rows = slice(first, first + step)
             block = (self._X[rows] - means[: self.n_features]) * self._roots[rows, None]
             squares += np.einsum("ij,ij->j", block, block)
-        return squares
+        return np.where(squares > self._weight * (means[: self.n_features] * ROUNDING) ** 2, squares, 0.0)
 
     def left_out(self, means: FloatArray, share: float, fits: SharedFits, errors: FloatArray | None) -> FloatArray:
         x_mean, y_mean, shape = means[: self.n_features], means[self.n_features :], fits.solutions.shape
@@ -345,8 +345,9 @@ class SparseRows:
         return np.ascontiguousarray(coef)
 
     def column_squares(self, means: FloatArray) -> FloatArray:
-        squares: FloatArray = self._X.multiply(self._X).T @ self._weights - self.weight * means[: self.n_features] ** 2
-        return np.maximum(squares, 0)
+        removed = self.weight * means[: self.n_features] ** 2
+        squares: FloatArray = self._X.multiply(self._X).T @ self._weights - removed
+        return np.where(squares > CANCELLED * removed, squares, 0.0)
 
     def column_norms(self) -> FloatArray:
         """The norms of the columns of A."""
