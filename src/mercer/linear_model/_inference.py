@@ -6,7 +6,6 @@ statsmodels' WLS; without weights that is OLS. Rows of weight zero say nothing a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
@@ -16,6 +15,7 @@ from scipy.special import fdtrc, stdtr, stdtrit
 
 from mercer._arrays import FloatArray
 from mercer.linear_model._least_squares import Solution
+from mercer.linear_model._table import aligned, coefficient_frame
 
 
 @dataclass(frozen=True)
@@ -111,13 +111,8 @@ class RegressionSummary:
 
     def to_frame(self) -> Any:
         """The table of coefficients as a pandas DataFrame."""
-        try:
-            import pandas as pd  # type: ignore[import-untyped]
-        except ImportError as error:
-            raise ImportError("RegressionSummary.to_frame needs pandas; install it, or read the fields themselves.") from error
         columns = {"coef": self.coef, "std_err": self.std_err, "t": self.t, "p_value": self.p_value}
-        bounds = {"conf_low": self.conf_int[:, 0], "conf_high": self.conf_int[:, 1]}
-        return pd.DataFrame({**columns, **bounds}, index=self.names)
+        return coefficient_frame(type(self).__name__, self.names, columns, self.conf_int)
 
     def __repr__(self) -> str:
         figures = [
@@ -134,22 +129,9 @@ class RegressionSummary:
             (name, f"{c:.6g}", f"{e:.4g}", f"{t:.3f}", f"{p:.3g}", f"{low:.6g}", f"{high:.6g}")
             for name, (c, e, t, p, low, high) in zip(self.names, values, strict=True)
         ]
-        top, table = _aligned(figures, left=(0, 2)), _aligned([head, *body], left=(0,))
+        top, table = aligned(figures, left=(0, 2)), aligned([head, *body], left=(0,))
         rule = "-" * max(map(len, [*top, *table]))
         return "\n".join(["Least squares", rule, *top, rule, table[0], *table[1:], rule])
-
-
-def _aligned(rows: Sequence[tuple[str, ...]], left: tuple[int, ...]) -> list[str]:
-    """Lines with aligned columns, those in `left` to the left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.ljust(width) if j in left else cell.rjust(width)
-            for j, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return lines
 
 
 def summarise(statistics: Statistics, coef: FloatArray, names: list[str], alpha: float, target: int) -> RegressionSummary:

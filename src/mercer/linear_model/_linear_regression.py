@@ -22,6 +22,7 @@ from mercer.linear_model._diagnostics import Diagnostics, diagnose
 from mercer.linear_model._inference import RegressionSummary, Statistics, refusal, summarise
 from mercer.linear_model._least_squares import Solution, least_squares, non_negative_least_squares, sparse_least_squares
 from mercer.linear_model._rows import DenseRows, SparseRows
+from mercer.linear_model._table import names_of_features
 
 
 class LinearRegression(MultiOutputMixin, LinearRegressor):  # type: ignore[misc]  # scikit-learn has no types
@@ -200,7 +201,7 @@ class LinearRegression(MultiOutputMixin, LinearRegressor):  # type: ignore[misc]
             raise ValueError(f"{owner}: target={target} is not a column of y; it must be < {len(coef)}.")
         if reason := refusal(statistics):
             raise ValueError(f"{owner}: no summary; {reason}.")
-        names = self._names_for_summary(coef.shape[1], feature_names)
+        names = names_of_features(self, coef.shape[1], feature_names)
         return summarise(statistics, coef[target], names, alpha, target)
 
     def diagnose(
@@ -261,18 +262,11 @@ class LinearRegression(MultiOutputMixin, LinearRegressor):  # type: ignore[misc]
         rows = slice(None) if weights is None else weights > 0
         roots = np.ones(len(X)) if weights is None else np.sqrt(weights[rows])
         fitted = X[rows] @ coef[target] + np.ravel(self.intercept_)[target if self.fit_intercept else 0]
-        names = self._names_for_summary(X.shape[1], feature_names)
+        names = names_of_features(self, X.shape[1], feature_names)
         try:
             return diagnose(X[rows], y[rows, target], fitted, roots, names, has_intercept=self.fit_intercept, alpha=alpha)
         except ValueError as error:
             raise ValueError(f"{owner}: no diagnostics; {error}.") from None
-
-    def _names_for_summary(self, n_features: int, given: Sequence[str] | None) -> list[str]:
-        if given is None:
-            return [str(name) for name in getattr(self, "feature_names_in_", [f"x{j}" for j in range(n_features)])]
-        if isinstance(given, str) or len(given) != n_features:
-            raise ValueError(f"{type(self).__name__}: feature_names={given!r} is not valid; it must hold {n_features} names.")
-        return [str(name) for name in given]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
