@@ -152,6 +152,19 @@ class Function(Rule):
         return "a callable"
 
 
+class Instance(Rule):
+    """An object of a class that users may extend."""
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+
+    def accept(self, value: Any) -> Any:
+        return value if isinstance(value, self.kind) else _REFUSED
+
+    def describe(self) -> str:
+        return f"an instance of {self.kind.__name__}"
+
+
 class ArrayLike(Rule):
     """Any sequence or array; its contents are checked with the data."""
 

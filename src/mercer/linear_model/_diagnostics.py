@@ -15,7 +15,7 @@ from scipy.special import chdtrc, fdtrc, ndtri
 from scipy.stats import kurtosis, normaltest, skew
 
 from mercer._arrays import FloatArray
-from mercer.linear_model._inference import _aligned
+from mercer.linear_model._table import aligned
 
 MOST_LAGS = 10
 MOST_WHITE = 500  # columns of White's auxiliary regression
@@ -102,7 +102,7 @@ class Diagnostics:
     def __repr__(self) -> str:
         head = ("assumption", "test", "statistic", "p")
         body = [(check.assumption, check.test, f"{check.statistic:.5g}", f"{check.p_value:.3g}") for check in self.checks]
-        verdicts = _aligned([(name, self.verdict(name)) for name in REMEDIES], left=(0, 1))
+        verdicts = aligned([(name, self.verdict(name)) for name in REMEDIES], left=(0, 1))
         worst, largest = int(np.argmax(self.cooks_distance)), int(np.argmax(self.vif))
         figures = [
             ("Durbin-Watson", f"{self.durbin_watson:.4g}", "autocorrelation", f"{self.autocorrelation:.3g}"),
@@ -110,7 +110,7 @@ class Diagnostics:
             ("largest Cook's distance", f"{self.cooks_distance[worst]:.3g}", "in row", f"{worst}"),
             ("largest VIF", f"{self.vif[largest]:.4g}", "of", self.names[largest]),
         ]
-        table, extra = _aligned([head, *body], left=(0, 1)), _aligned(figures, left=(0, 2))
+        table, extra = aligned([head, *body], left=(0, 1)), aligned(figures, left=(0, 2))
         rule = "-" * max(map(len, [*table, *extra]))
         title = f"Residual diagnostics ({self.n_obs} rows, {self.n_parameters} parameters)"
         return "\n".join([title, rule, *table, rule, *extra, rule, *verdicts])
