@@ -104,5 +104,7 @@ void bind_softmax(nb::module_& m);
 void bind_interior_point(nb::module_& m);
 void bind_stochastic(nb::module_& m);
 void bind_svm(nb::module_& m);
+void bind_huber(nb::module_& m);
+void bind_locally_weighted(nb::module_& m);
 
 }  // namespace mercer::bindings

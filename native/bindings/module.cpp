@@ -15,4 +15,6 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_interior_point(m);
     mercer::bindings::bind_stochastic(m);
     mercer::bindings::bind_svm(m);
+    mercer::bindings::bind_huber(m);
+    mercer::bindings::bind_locally_weighted(m);
 }

@@ -63,16 +63,19 @@ class Either(Rule):
 
 
 class Integer(Rule):
-    def __init__(self, least: int | None = None) -> None:
-        self.least = least
+    def __init__(self, least: int | None = None, *, most: int | None = None) -> None:
+        self.least, self.most = least, most
 
     def accept(self, value: Any) -> Any:
         if not _is_integer(value):
             return _REFUSED
-        return int(value) if self.least is None or value >= self.least else _REFUSED
+        fits = (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
+        return int(value) if fits else _REFUSED
 
     def describe(self) -> str:
-        return "an integer" if self.least is None else f"an integer >= {self.least}"
+        bounds = [(">= ", self.least), ("<= ", self.most)]
+        limits = " and ".join(f"{sign}{bound}" for sign, bound in bounds if bound is not None)
+        return f"an integer {limits}".rstrip()
 
 
 class Real(Rule):

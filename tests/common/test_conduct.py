@@ -72,7 +72,7 @@ def test_iterative_fits_and_regressors_have_a_certificate_that_can_be_read(estim
     model = make(estimator).fit(*data.args)
     if not hasattr(model, "certificate_"):
         assert not is_iterative(estimator)
-        assert not is_regressor(model)
+        assert not is_regressor(model) or case_of(estimator).is_lazy
         return
     certificate = model.certificate_
     assert isinstance(certificate, Certificate)

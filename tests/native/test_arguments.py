@@ -26,6 +26,7 @@ SHAPES = {
     "residual_gradient": {3: (2 * SIZE,)},
     "linear_values": {2: (SIZE + 1,)},
     "linear_loss": {5: (SIZE + 1,), 6: (SIZE + 1,), 7: (SIZE + 1, SIZE + 1)},
+    "huber_loss": {6: (SIZE + 1,), 7: (SIZE + 2,), 8: (SIZE + 2, SIZE + 2)},
     "weighted_sums": {4: (SIZE + 1,), 5: (SIZE + 1, SIZE + 1)},
     "rough_centred_gram": {4: (2 * SIZE, 2 * SIZE), 5: (2 * SIZE,)},
     "left_out_errors": {7: (SIZE, SIZE * SIZE), 9: (SIZE * SIZE,), 10: (SIZE * SIZE, SIZE)},

@@ -3,8 +3,11 @@
 from mercer.linear_model._families import Family
 from mercer.linear_model._glm_named import GammaRegressor, PoissonRegressor, TweedieRegressor
 from mercer.linear_model._glm_regressor import GeneralizedLinearRegressor
+from mercer.linear_model._huber import HuberRegressor
 from mercer.linear_model._linear_regression import LinearRegression
 from mercer.linear_model._links import Link
+from mercer.linear_model._locally_weighted import LocallyWeightedRegression
+from mercer.linear_model._log_cosh import LogCoshRegressor
 from mercer.linear_model._ridge import Ridge
 from mercer.linear_model._ridge_classifier import RidgeClassifier, RidgeClassifierCV
 from mercer.linear_model._ridge_cv import RidgeCV
@@ -13,8 +16,11 @@ __all__ = [
     "Family",
     "GammaRegressor",
     "GeneralizedLinearRegressor",
+    "HuberRegressor",
     "LinearRegression",
     "Link",
+    "LocallyWeightedRegression",
+    "LogCoshRegressor",
     "PoissonRegressor",
     "Ridge",
     "RidgeCV",

@@ -58,7 +58,19 @@ class GeneralizedLinearModel(RegressorMixin, LinearModel):  # type: ignore[misc]
         self._statistics = _statistics(problem, solver.point, params.alpha, offset)
         self._store(fitted())
         method = "Newton's method" if problem.loss is not None else "Fisher scoring"
-        return store_outcome(self, smooth_outcome(solver, status, history, method=method, tol=params.tol))
+        weight, gap = problem.total_weight, problem.gap(solver.at)
+        return store_outcome(
+            self,
+            smooth_outcome(
+                solver,
+                status,
+                history,
+                method=method,
+                tol=params.tol,
+                primal=solver.at.value / weight,
+                gap=None if gap is None else gap / weight,
+            ),
+        )
 
     def _start_solver(self, problem: DevianceLoss, X: Any, params: SimpleNamespace) -> Newton:
         """At the earlier solution where a warm start is asked for and possible, else at the model of the mean."""

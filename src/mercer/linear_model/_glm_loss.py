@@ -93,7 +93,11 @@ class DevianceLoss(LinearLoss):
 
     def gap(self, at: Evaluation) -> float | None:
         """None where the loss is not convex: a stationary point may then be a local minimum."""
-        return super().gap(at) if self.has_gap else None
+        if not self.has_gap:
+            return None
+        with np.errstate(over="ignore"):
+            gap = super().gap(at)
+        return None if gap is None else min(gap, float(np.finfo(np.float64).max))
 
     def first_point(self) -> FloatArray:
         """The model that gives every row the mean of y, where there is an intercept; else zero."""

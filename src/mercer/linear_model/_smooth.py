@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from mercer._solvers.newton import Newton
+from typing import Protocol
+
 from mercer._trace import Certificate, Outcome, Record, Status
 
 
-def smooth_outcome(solver: Newton, status: Status, history: list[Record], *, method: str, tol: float) -> Outcome:
-    """Objective, gradient and gap, all for a total weight of one, and what to warn about."""
-    weight, residual, relative_gap = solver.problem.total_weight, solver.gradient_norm, solver.relative_gap
+class SmoothSolver(Protocol):
+    """What is read off a solver that has ended."""
+
+    @property
+    def gradient_norm(self) -> float: ...
+    @property
+    def relative_gap(self) -> float | None: ...
+
+
+def smooth_outcome(
+    solver: SmoothSolver,
+    status: Status,
+    history: list[Record],
+    *,
+    method: str,
+    tol: float,
+    primal: float,
+    gap: float | None,
+) -> Outcome:
+    """Objective, gradient and gap, and what to warn about."""
+    residual, relative_gap = solver.gradient_norm, solver.relative_gap
     is_reached = residual <= tol and (relative_gap is None or relative_gap <= tol)
-    if status is Status.CONVERGED and not is_reached:
+    if status is Status.CONVERGED and not is_reached:  # rounding ended it
         status = Status.INEXACT
-    primal, gap = solver.at.value / weight, solver.problem.gap(solver.at)
     certificate = Certificate(
         method=method,
         status=status,
@@ -20,8 +38,8 @@ def smooth_outcome(solver: Newton, status: Status, history: list[Record], *, met
         condition="largest entry of the gradient",
         residual=residual,
         tol=tol,
-        dual=None if gap is None else primal - gap / weight,
-        gap=None if gap is None else gap / weight,
+        dual=None if gap is None else primal - gap,
+        gap=gap,
     )
     return Outcome(certificate, history, _warning(status, residual, relative_gap, tol, len(history)))
 

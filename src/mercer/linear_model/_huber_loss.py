@@ -1,0 +1,184 @@
+"""Huber's regression with a concomitant scale as a problem: value, gradient, Hessian and duality gap in (w, b, sigma).
+
+A row's term is the largest of u r + (1 - u^2 / 4) sigma over |u| <= 2 epsilon, taken at u = 2 clip(r / sigma). So the dual
+problem is, for the weights s with the sum S,
+
+    max_u  sum_i s_i u_i y_i - ||X' (s u)||^2 / (4 alpha)
+
+with |u_i| <= 2 epsilon, sum_i s_i u_i^2 <= 4 S and, where there is an intercept, sum_i s_i u_i = 0. (For sigma bounded below by
+c > 0, the value has a further term c sum_i s_i (1 - u_i^2 / 4).)
+
+Near the solution the u above nearly meet the conditions; centred and shrunk a little they do, and every sum that the dual value
+needs follows from the gradient: the gap costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from mercer._arrays import FloatArray
+from mercer._native import kernels
+from mercer._solvers.linear_loss import DenseLinearRows, Evaluation, LinearRows, SparseLinearRows
+
+MOST_SCALE_STEPS = 30
+LEAST_SCALE = 1e-8  # of the spread of y: below, residuals are rounding errors
+
+
+class HuberRows(LinearRows, Protocol):
+    """Rows that also know the sums of Huber's objective."""
+
+    def huber(
+        self, y: FloatArray, weights: FloatArray | None, epsilon: float, point: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Value, gradient and Hessian in (w, b, sigma), without the penalty."""
+        ...
+
+
+class DenseHuberRows(DenseLinearRows):
+    """Dense X, read in place, in one pass."""
+
+    def huber(
+        self, y: FloatArray, weights: FloatArray | None, epsilon: float, point: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]:
+        gradient, hessian = np.empty(len(point)), np.empty((len(point), len(point)))
+        value = kernels.huber_loss(
+            self._X, self.shift, y, weights, epsilon, point[-1], point[:-1], gradient, hessian, self._n_threads
+        )
+        return value, gradient, hessian
+
+
+class SparseHuberRows(SparseLinearRows):
+    """Sparse X, never made dense."""
+
+    def huber(
+        self, y: FloatArray, weights: FloatArray | None, epsilon: float, point: FloatArray
+    ) -> tuple[float, FloatArray, FloatArray]:
+        sigma, s = point[-1], np.ones(self.n_rows) if weights is None else weights
+        ratios = (y - self.values(point[:-1])) / sigma
+        clipped = np.clip(ratios, -epsilon, epsilon)
+        curvatures = np.where(np.abs(ratios) <= epsilon, 2 * s / sigma, 0)
+        of_values, hessian = self.weighted_sums(-2 * s * clipped, curvatures)
+        crossed = self._gradient(curvatures * clipped)
+        of_sigma = float((curvatures * clipped**2).sum())
+        full = np.block([[hessian, crossed[:, None]], [crossed[None, :], np.array([[of_sigma]])]])
+        value = float((s * sigma * (1 + clipped * (2 * ratios - clipped))).sum())
+        return value, np.append(of_values, (s * (1 - clipped**2)).sum()), full
+
+
+def make_huber_rows(X: Any, *, is_shifted: bool, n_threads: int) -> HuberRows:
+    if sp.issparse(X):
+        return SparseHuberRows(X, n_threads=n_threads)
+    return DenseHuberRows(X, is_shifted=is_shifted, n_threads=n_threads)
+
+
+class HuberLoss:
+    """The objective as a function of (w, b, sigma); without an intercept its entries are zero."""
+
+    def __init__(
+        self,
+        rows: HuberRows,
+        y: FloatArray,
+        weights: FloatArray | None,
+        *,
+        epsilon: float,
+        alpha: float,
+        has_intercept: bool,
+    ) -> None:
+        self.rows, self.y, self.weights, self.has_intercept = rows, y, weights, has_intercept
+        self.epsilon, self.alpha = epsilon, alpha
+        s = np.ones(len(y)) if weights is None else weights
+        # X' s y and X' s X: for the start, and the last line of the second for the gap.
+        self.moments, self.gram = rows.weighted_sums(s * y, s)
+        self.total_weight, self.sum_of_y = float(s.sum()), float((s * y).sum())
+        mean = self.sum_of_y / self.total_weight
+        spread = float(np.sqrt((s * (y - mean) ** 2).sum() / self.total_weight))
+        self.least_scale = LEAST_SCALE * (spread or abs(mean) or 1.0)
+
+    def evaluate(self, point: FloatArray) -> Evaluation:
+        value, gradient, hessian = self.rows.huber(self.y, self.weights, self.epsilon, point)
+        coef = point[:-2]
+        gradient[:-2] += 2 * self.alpha * coef
+        np.einsum("jj->j", hessian)[:-2] += 2 * self.alpha  # a view of the diagonal
+        if not self.has_intercept:
+            gradient[-2] = 0
+            hessian[-2], hessian[:, -2], hessian[-2, -2] = 0, 0, 1
+        return Evaluation(value + self.alpha * float((coef**2).sum()), gradient, hessian)
+
+    def least_squares(self) -> Evaluation:
+        """The objective of penalised least squares at zero: one Newton step from there is its solution."""
+        return self._completed(Evaluation(0.0, -self.moments, self.gram.copy()), self.alpha)
+
+    def _completed(self, at: Evaluation, ridge: float) -> Evaluation:
+        """A problem in (w, b) with the ridge on its diagonal and, where there is no intercept, none in it."""
+        assert at.hessian is not None
+        np.einsum("jj->j", at.hessian)[:-1] += ridge
+        if not self.has_intercept:
+            at.gradient[-1] = 0
+            at.hessian[-1], at.hessian[:, -1], at.hessian[-1, -1] = 0, 0, 1
+        return at
+
+    def resolution(self, point: FloatArray, at: Evaluation) -> float:
+        """What rounding in the last place of the coefficients leaves of the gradient: it counts where sigma is tiny."""
+        assert at.hessian is not None
+        return 4 * float(np.finfo(np.float64).eps * (np.abs(at.hessian[:-1, :-1]) * np.abs(point[:-1])).sum(axis=1).max())
+
+    def majoriser(self, point: FloatArray) -> Evaluation:
+        """Gradient and Hessian in (w, b) of a quadratic that is nowhere below the objective and touches it at the point.
+
+        A row's curvature is its slope over its residual, as in reweighted least squares: outliers have some, too.
+        """
+        sigma, s = point[-1], np.ones(len(self.y)) if self.weights is None else self.weights
+        residuals = self.y - self.rows.values(point[:-1])
+        sizes = np.maximum(np.abs(residuals), sigma * self.epsilon)
+        curvatures = np.where(np.abs(residuals) <= sigma * self.epsilon, 2 * s / sigma, 2 * s * self.epsilon / sizes)
+        gradient, hessian = self.rows.weighted_sums(-curvatures * residuals, curvatures)
+        gradient[:-1] += 2 * self.alpha * point[:-2]
+        return self._completed(Evaluation(0.0, gradient, hessian), 2 * self.alpha)
+
+    def best_scale(self, coef: FloatArray, tol: float) -> float:
+        """The best sigma for coefficients and intercept, to the relative precision `tol`.
+
+        It solves sum_i s_i min(r_i^2 / sigma^2, epsilon^2) = S, whose left side is concave in 1 / sigma^2: Newton's method from
+        the scale of all residuals goes to the solution from one side, in steps of the closed form for given outliers.
+        """
+        residuals = np.abs(self.y - self.rows.values(coef))
+        s = np.ones_like(residuals) if self.weights is None else self.weights
+        squares = s * residuals**2
+        sigma = float(np.sqrt(squares.sum() / self.total_weight))
+        for _ in range(MOST_SCALE_STEPS):
+            is_inside = residuals <= self.epsilon * sigma
+            weight = self.total_weight - self.epsilon**2 * float(s[~is_inside].sum())
+            if sigma <= self.least_scale or weight <= 0:
+                break
+            before, sigma = sigma, float(np.sqrt(squares[is_inside].sum() / weight))
+            if sigma >= before * (1 - tol):
+                break
+        return max(sigma, self.least_scale)
+
+    def gap(self, point: FloatArray, at: Evaluation) -> float | None:
+        """How far the objective is at most above its minimum; None without a penalty."""
+        if self.alpha == 0:
+            return None
+        coef, intercept, sigma, total = point[:-2], point[-2], point[-1], self.total_weight
+        penalty = self.alpha * float((coef**2).sum())
+        g = 2 * self.alpha * coef - at.gradient[:-2]  # X' (s u), for rows minus the shift
+        sum_of_u, of_sigma = -float(at.gradient[-2]), float(at.gradient[-1])
+        squares = 4 * (total - of_sigma)  # sum s u^2
+        linear = at.value - penalty - sigma * of_sigma + float((coef * g).sum()) + intercept * sum_of_u  # sum s u y
+        shrink = 1.0
+        if self.has_intercept:
+            mean = sum_of_u / total
+            linear -= mean * self.sum_of_y
+            g = g - mean * self.gram[-1, :-1]
+            squares -= total * mean**2
+            shrink = 2 * self.epsilon / (2 * self.epsilon + abs(mean))
+        if squares > 4 * total:
+            shrink = min(shrink, float(np.sqrt(4 * total / squares)))
+        # Sigma at its bound adds the bound times sum s (1 - u^2 / 4).
+        curvature = float((g**2).sum()) / (4 * self.alpha) + self.least_scale * squares / 4
+        if curvature > 0:  # the best multiple of u that the conditions allow
+            shrink = float(np.clip(linear / (2 * curvature), 0, shrink))
+        return float(at.value - (shrink * linear - shrink**2 * curvature + self.least_scale * total))
