@@ -16,9 +16,10 @@ from mercer._arrays import Finite, FloatArray, check_weights, check_X_y, require
 from mercer._base import FitTask, run_solver
 from mercer._linear import SPARSE, LinearModel
 from mercer._parallel import effective_threads
-from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, Verbosity, check_params, check_value
+from mercer._params import Bool, Integer, InvalidParameterError, NumberOfJobs, Real, Rule, Verbosity, check_params, check_value
 from mercer._solvers.linear_loss import make_linear_rows
 from mercer._solvers.newton import Newton
+from mercer._solvers.quasi_newton import QuasiNewton
 from mercer._trace import store_outcome
 from mercer.linear_model._families import Family
 from mercer.linear_model._glm_inference import GlmStatistics, explained_deviance, glm_statistics
@@ -27,6 +28,9 @@ from mercer.linear_model._links import Link
 from mercer.linear_model._smooth import smooth_outcome
 from mercer.linear_model._table import names_of_features
 from mercer.linear_model._wald import WaldSummary
+
+MOST_HESSIAN_COLUMNS = 1000  # beyond, a Hessian costs more than the iterations that it saves
+GlmSolver = Newton | QuasiNewton
 
 
 class GeneralizedLinearModel(RegressorMixin, LinearModel):  # type: ignore[misc]  # scikit-learn has no types
@@ -57,7 +61,7 @@ class GeneralizedLinearModel(RegressorMixin, LinearModel):  # type: ignore[misc]
         task.end(fitted)
         self._statistics = _statistics(problem, solver.point, params.alpha, offset)
         self._store(fitted())
-        method = "Newton's method" if problem.loss is not None else "Fisher scoring"
+        method = _method_of(problem, solver)
         weight, gap = problem.total_weight, problem.gap(solver.at)
         return store_outcome(
             self,
@@ -72,8 +76,9 @@ class GeneralizedLinearModel(RegressorMixin, LinearModel):  # type: ignore[misc]
             ),
         )
 
-    def _start_solver(self, problem: DevianceLoss, X: Any, params: SimpleNamespace) -> Newton:
+    def _start_solver(self, problem: DevianceLoss, X: Any, params: SimpleNamespace) -> GlmSolver:
         """At the earlier solution where a warm start is asked for and possible, else at the model of the mean."""
+        make = _solver_class(self, problem, params.solver)
         if params.warm_start and hasattr(self, "coef_"):
             if self.coef_.shape != (problem.rows.n_features,):
                 raise ValueError(
@@ -81,12 +86,12 @@ class GeneralizedLinearModel(RegressorMixin, LinearModel):  # type: ignore[misc]
                     f"X has {problem.rows.n_features}; set warm_start=False."
                 )
             intercept = float(self.intercept_) if params.fit_intercept else 0.0
-            solver = Newton(problem, problem.start(self.coef_.astype(np.float64), intercept), tol=params.tol)
+            solver = make(problem, problem.start(self.coef_.astype(np.float64), intercept), tol=params.tol)
             if _is_usable(solver):
                 return solver
-        solver = Newton(problem, problem.first_point(), tol=params.tol)
+        solver = make(problem, problem.first_point(), tol=params.tol)
         if not _is_usable(solver):
-            if np.isposinf(solver.at.value):
+            if np.isposinf(solver.at.value) or (problem.loss is None and np.isfinite(solver.at.value)):
                 raise ValueError(
                     f"{type(self).__name__}: link={problem.link.name!r} gives means outside the {problem.family.name} family's "
                     "domain wherever the fit could start; use link='log' or 'logit', fit_intercept=True, or scale X."
@@ -159,11 +164,30 @@ class GeneralizedLinearModel(RegressorMixin, LinearModel):  # type: ignore[misc]
         return tags
 
 
-def _is_usable(solver: Newton) -> bool:
+def _solver_class(estimator: Any, problem: DevianceLoss, name: str) -> type[GlmSolver]:
+    """Newton's method, or L-BFGS where there are many columns and it may choose."""
+    if problem.loss is not None:
+        is_wide = problem.rows.n_features > MOST_HESSIAN_COLUMNS
+        return QuasiNewton if is_wide and name != "newton-cholesky" else Newton
+    if name == "lbfgs":
+        raise InvalidParameterError(
+            f"{type(estimator).__name__}: solver='lbfgs' is not valid for the {problem.family.name} family with the "
+            f"{problem.link.name} link (or with an offset), which takes Fisher scoring; it must be 'auto' or 'newton-cholesky'."
+        )
+    return Newton
+
+
+def _is_usable(solver: GlmSolver) -> bool:
     """Whether the objective and its derivatives are finite where the solver stands."""
     at = solver.at
-    parts = (at.value, at.gradient, np.inf if at.hessian is None else at.hessian)
+    parts = (at.value, at.gradient, at.gradient if at.hessian is None else at.hessian)
     return all(bool(np.isfinite(part).all()) for part in parts)
+
+
+def _method_of(problem: DevianceLoss, solver: GlmSolver) -> str:
+    if problem.loss is None:
+        return "Fisher scoring"
+    return "L-BFGS" if isinstance(solver, QuasiNewton) else "Newton's method"
 
 
 def means_of(link: Link, raw: FloatArray) -> FloatArray:

@@ -72,6 +72,11 @@ def sums_of_weights(weights: FloatArray | None, y: FloatArray) -> tuple[float, f
     return total, float((weights * y).sum()) / total  # not by BLAS, whose threads would change bits
 
 
+def _has_derivatives(at: Evaluation) -> bool:
+    """Whether gradient and Hessian are there and finite."""
+    return at.hessian is not None and bool(np.isfinite(at.gradient).all() and np.isfinite(at.hessian).all())
+
+
 class DevianceLoss(LinearLoss):
     """Half the deviance plus the penalty, by a native loss. Penalties count for a total weight of one, as in scikit-learn."""
 
@@ -145,20 +150,21 @@ class ScoringLoss(DevianceLoss):
     def first_point(self) -> FloatArray:
         """The better of the constant model and one weighted least-squares step from means near y."""
         points = [super().first_point(), self._scored_start()]
-        values = [self.evaluate(point).value for point in points]
-        return points[int(np.argmin(np.where(np.isnan(values), np.inf, values)))]
+        found = [self.evaluate(point) for point in points]
+        values = [at.value if _has_derivatives(at) else np.inf for at in found]
+        return points[int(np.argmin(values))]
 
     def _scored_start(self) -> FloatArray:
         mean = self.family.start(self.y, self.average)
         with np.errstate(all="ignore"):
             raw = self.link.link(mean)
             curvatures = self.link.derivative(raw) ** 2 / self.family.variance(mean)
-        target = raw if self._offset is None else raw - self._offset
-        if self.weights is not None:
-            curvatures = curvatures * self.weights
-        if not np.isfinite(curvatures * target).all():
+            if self.weights is not None:
+                curvatures = curvatures * self.weights
+            targets = curvatures * (raw if self._offset is None else raw - self._offset)
+        if not np.isfinite(targets).all():
             return self.start()
-        gradient, hessian = self.rows.weighted_sums(curvatures * target, curvatures)
+        gradient, hessian = self.rows.weighted_sums(targets, curvatures)
         at = self._penalised(np.zeros(len(gradient)), 0.0, gradient, hessian)
         assert at.hessian is not None
         point: FloatArray = np.linalg.lstsq(at.hessian, at.gradient, rcond=None)[0]

@@ -72,7 +72,8 @@ class PoissonRegressor(_LogLinearModel):
     fit_intercept : bool, default=True
         Whether there is an intercept; it is not penalised.
     solver : {"lbfgs", "newton-cholesky"}, default="lbfgs"
-        Both names are taken for scikit-learn's sake and mean Newton's method by Cholesky: the minimum is the same.
+        "newton-cholesky" is Newton's method. "lbfgs" is L-BFGS for more than 1000 columns, and Newton's method below, where it
+        is faster. The minimum is the same.
     max_iter : int, default=100
         The most iterations.
     tol : float, default=1e-4
@@ -100,6 +101,7 @@ class PoissonRegressor(_LogLinearModel):
     Notes
     -----
     An iteration reads X once, where it lies, and costs O(n d^2); there are five to ten. `summary` needs alpha=0.
+    With L-BFGS, an iteration costs O(n d), and there is no gap.
 
     Differences from scikit-learn: the fit goes on until the gap, too, is small; `history_`, `certificate_`, `summary`.
 
@@ -134,7 +136,8 @@ class GammaRegressor(_LogLinearModel):
     fit_intercept : bool, default=True
         Whether there is an intercept; it is not penalised.
     solver : {"lbfgs", "newton-cholesky"}, default="lbfgs"
-        Both names are taken for scikit-learn's sake and mean Newton's method by Cholesky: the minimum is the same.
+        "newton-cholesky" is Newton's method. "lbfgs" is L-BFGS for more than 1000 columns, and Newton's method below, where it
+        is faster. The minimum is the same.
     max_iter : int, default=100
         The most iterations.
     tol : float, default=1e-4
@@ -162,6 +165,7 @@ class GammaRegressor(_LogLinearModel):
     Notes
     -----
     An iteration reads X once, where it lies, and costs O(n d^2); there are five to ten. `summary` needs alpha=0.
+    With L-BFGS, an iteration costs O(n d), and there is no gap.
 
     Differences from scikit-learn: the fit goes on until the gap, too, is small; `history_`, `certificate_`, `summary`.
 
@@ -202,7 +206,8 @@ class TweedieRegressor(_LogLinearModel):
     link : {"auto", "identity", "log"}, default="auto"
         "auto" is the identity for power <= 0 and the logarithm otherwise.
     solver : {"lbfgs", "newton-cholesky"}, default="lbfgs"
-        Both names are taken for scikit-learn's sake and mean Newton's method by Cholesky: the minimum is the same.
+        "newton-cholesky" is Newton's method. "lbfgs" is L-BFGS for more than 1000 columns, and Newton's method below, where it
+        is faster. The minimum is the same.
     max_iter : int, default=100
         The most iterations.
     tol : float, default=1e-4

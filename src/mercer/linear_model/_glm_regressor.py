@@ -43,6 +43,9 @@ class GeneralizedLinearRegressor(GeneralizedLinearModel):
         Of family="tweedie" alone: <= 0 or >= 1.
     fit_intercept : bool, default=True
         Whether there is an intercept; it is not penalised.
+    solver : {"auto", "lbfgs", "newton-cholesky"}, default="auto"
+        "newton-cholesky" is Newton's method or Fisher scoring; "auto" as well, but L-BFGS for pairs with a native loss and more
+        than 1000 columns; "lbfgs" is the same and refuses other pairs.
     max_iter : int, default=100
         The most iterations.
     tol : float, default=1e-6
@@ -98,6 +101,7 @@ class GeneralizedLinearRegressor(GeneralizedLinearModel):
         "family": OneOf(*FAMILIES, "tweedie", "multinoulli") | Instance(Family),
         "link": OneOf("auto", *LINKS) | Instance(Link),
         "power": Real(),
+        "solver": OneOf("auto", "lbfgs", "newton-cholesky"),
         **COMMON_RULES,
     }
 
@@ -109,6 +113,7 @@ class GeneralizedLinearRegressor(GeneralizedLinearModel):
         alpha: float = 0.0,
         power: float = 1.5,
         fit_intercept: bool = True,
+        solver: str = "auto",
         max_iter: int = 100,
         tol: float = 1e-6,
         warm_start: bool = False,
@@ -120,6 +125,7 @@ class GeneralizedLinearRegressor(GeneralizedLinearModel):
         self.alpha = alpha
         self.power = power
         self.fit_intercept = fit_intercept
+        self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
