@@ -421,6 +421,8 @@ def test_many_columns_take_l_bfgs_to_the_same_minimum(is_sparse, monkeypatch):
     assert model.certificate_.converged
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-6, atol=1e-8)
     assert PoissonRegressor(solver="newton-cholesky").fit(rows, y).certificate_.method == "Newton's method"
+    with pytest.raises(ValueError, match="solver='newton-cholesky'"):
+        PoissonRegressor(alpha=0, max_iter=500).fit(rows, y).summary()
 
 
 def test_l_bfgs_handles_more_columns_than_a_hessian_would_fit():

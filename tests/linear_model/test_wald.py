@@ -60,6 +60,8 @@ def test_the_units_of_columns_do_not_matter_and_singular_matrices_are_seen(scale
     np.testing.assert_allclose(inverse_information(A.T @ A) @ (A.T @ A), np.eye(4), atol=1e-10 * max(scale, 1 / scale))
     A[:, 3] = A[:, 0]
     assert inverse_information(A.T @ A) is None
+    A[:, 3] = A[:, 0] + 2e-8 * np.arange(20)  # Cholesky succeeds, with no digits left
+    assert inverse_information(A.T @ A) is None
     A[:, 3] = 0
     assert inverse_information(A.T @ A) is None
     assert inverse_information(np.full((2, 2), np.inf)) is None

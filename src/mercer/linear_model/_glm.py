@@ -59,7 +59,7 @@ class GeneralizedLinearModel(RegressorMixin, LinearModel):  # type: ignore[misc]
 
         status, history = run_solver(solver, task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted)
         task.end(fitted)
-        self._statistics = _statistics(problem, solver.point, params.alpha, offset)
+        self._statistics = _statistics(problem, solver, params.alpha, offset)
         self._store(fitted())
         method = _method_of(problem, solver)
         weight, gap = problem.total_weight, problem.gap(solver.at)
@@ -212,12 +212,16 @@ def _coefficients(problem: DevianceLoss, point: FloatArray, dtype: Any) -> dict[
     return {"coef_": coef.astype(dtype), "intercept_": dtype.type(intercept) if problem.has_intercept else 0.0}
 
 
-def _statistics(problem: DevianceLoss, point: FloatArray, alpha: float, offset: FloatArray | None) -> GlmStatistics | None:
+def _statistics(problem: DevianceLoss, solver: GlmSolver, alpha: float, offset: FloatArray | None) -> GlmStatistics | None:
     """What `summary` needs, where there is one."""
     if alpha > 0:
         return None
-    raw = problem.rows.values(point)
-    return glm_statistics(problem, point, raw if offset is None else raw + offset, offset)
+    if isinstance(solver, QuasiNewton):
+        return GlmStatistics.refused(
+            f"with more than {MOST_HESSIAN_COLUMNS} columns the information is taken only for solver='newton-cholesky'"
+        )
+    raw = problem.rows.values(solver.point)
+    return glm_statistics(problem, solver.point, raw if offset is None else raw + offset, offset)
 
 
 COMMON_RULES: dict[str, Rule] = {

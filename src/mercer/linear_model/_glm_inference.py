@@ -27,6 +27,11 @@ class GlmStatistics:
     title: str
     has_intercept: bool
 
+    @classmethod
+    def refused(cls, reason: str) -> GlmStatistics:
+        """Of a fit without inference."""
+        return cls(np.empty(0), None, None, reason, "", has_intercept=False)
+
     def summary(self, owner: str, names: list[str], alpha: float, *, uses_t: bool) -> WaldSummary:
         """The table, or an error that says why there is none."""
         if self.refusal is not None:
