@@ -410,6 +410,24 @@ def test_no_start_inside_the_domain_is_an_error_that_says_so():
 # ---- iteration
 
 
+@pytest.mark.parametrize("order", ["shuffled", "sorted", "zero weights where it looks"])
+def test_a_rough_start_on_some_rows_changes_the_way_and_not_the_end(order, monkeypatch):
+    X, y = make_data("gamma", n=4000)
+    if order == "sorted":
+        rows = np.argsort(y)
+        X, y = X[rows], y[rows]
+    weights = np.ones(len(y))
+    if order == "zero weights where it looks":
+        weights[::40] = 0
+    plain = GammaRegressor(alpha=1e-3, tol=1e-10).fit(X, y, weights)
+    monkeypatch.setattr("mercer.linear_model._glm.ROUGH_ROWS", 100)
+    monkeypatch.setattr("mercer.linear_model._glm.ROUGH_ROWS_PER_COLUMN", 10)
+    model = GammaRegressor(alpha=1e-3, tol=1e-10).fit(X, y, weights)
+    np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-7)
+    np.testing.assert_allclose(model.intercept_, plain.intercept_, rtol=1e-7)
+    assert model.history_[0]["objective"] != plain.history_[0]["objective"] or order == "zero weights where it looks"
+
+
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_many_columns_take_l_bfgs_to_the_same_minimum(is_sparse, monkeypatch):
     X, y = make_data("poisson")

@@ -20,7 +20,7 @@ from mercer._params import Bool, Integer, InvalidParameterError, NumberOfJobs, R
 from mercer._solvers.linear_loss import make_linear_rows
 from mercer._solvers.newton import Newton
 from mercer._solvers.quasi_newton import QuasiNewton
-from mercer._trace import store_outcome
+from mercer._trace import iterate, store_outcome
 from mercer.linear_model._families import Family
 from mercer.linear_model._glm_inference import GlmStatistics, explained_deviance, glm_statistics
 from mercer.linear_model._glm_loss import DevianceLoss, deviance_loss
@@ -30,6 +30,8 @@ from mercer.linear_model._table import names_of_features
 from mercer.linear_model._wald import WaldSummary
 
 MOST_HESSIAN_COLUMNS = 1000  # beyond, a Hessian costs more than the iterations that it saves
+ROUGH_ROWS, ROUGH_ROWS_PER_COLUMN = 5000, 40  # of data at least four times as long: the rows of a rough first solution
+ROUGH_TOL = 1e-2
 GlmSolver = Newton | QuasiNewton
 
 
@@ -89,7 +91,10 @@ class GeneralizedLinearModel(RegressorMixin, LinearModel):  # type: ignore[misc]
             solver = make(problem, problem.start(self.coef_.astype(np.float64), intercept), tol=params.tol)
             if _is_usable(solver):
                 return solver
-        solver = make(problem, problem.first_point(), tol=params.tol)
+        rough = None if sp.issparse(X) or problem.loss is None else _rough_point(problem, X, effective_threads(params.n_jobs))
+        solver = make(problem, problem.first_point() if rough is None else rough, tol=params.tol)
+        if not _is_usable(solver) and rough is not None:
+            solver = make(problem, problem.first_point(), tol=params.tol)
         if not _is_usable(solver):
             if np.isposinf(solver.at.value) or (problem.loss is None and np.isfinite(solver.at.value)):
                 raise ValueError(
@@ -162,6 +167,25 @@ class GeneralizedLinearModel(RegressorMixin, LinearModel):  # type: ignore[misc]
         except ValueError:  # parameters that a fit would refuse
             pass
         return tags
+
+
+def _rough_point(problem: DevianceLoss, X: FloatArray, n_threads: int) -> FloatArray | None:
+    """The solution for every k-th row, from where few passes over all of them are left; None where X is short or wide."""
+    n_rows, n_features = X.shape
+    k = n_rows // max(ROUGH_ROWS, ROUGH_ROWS_PER_COLUMN * n_features)
+    if k < 4 or n_features > MOST_HESSIAN_COLUMNS:
+        return None
+    y, weights = problem.y[::k].copy(), None if problem.weights is None else problem.weights[::k].copy()
+    if weights is not None and not weights.any():
+        return None
+    rows = make_linear_rows(X[::k], is_shifted=problem.has_intercept, n_threads=n_threads)
+    alpha = float(problem.l2[0]) / problem.total_weight
+    part = DevianceLoss(rows, y, weights, problem.family, problem.link, alpha, has_intercept=problem.has_intercept)
+    solver = Newton(part, part.first_point(), tol=ROUGH_TOL)
+    if not _is_usable(solver):
+        return None
+    iterate(solver, max_iter=20, watch=lambda record: False)
+    return problem.start(*part.to_user(solver.point))
 
 
 def _solver_class(estimator: Any, problem: DevianceLoss, name: str) -> type[GlmSolver]:

@@ -100,7 +100,8 @@ class PoissonRegressor(_LogLinearModel):
 
     Notes
     -----
-    An iteration reads X once, where it lies, and costs O(n d^2); there are five to ten. `summary` needs alpha=0.
+    An iteration reads X once, where it lies, and costs O(n d^2); there are two to ten. Long data start from the solution for
+    every k-th row, at least 5000 of them, which is not counted. `summary` needs alpha=0.
     With L-BFGS, an iteration costs O(n d), and there is no gap.
 
     Differences from scikit-learn: the fit goes on until the gap, too, is small; `history_`, `certificate_`, `summary`.
@@ -164,7 +165,8 @@ class GammaRegressor(_LogLinearModel):
 
     Notes
     -----
-    An iteration reads X once, where it lies, and costs O(n d^2); there are five to ten. `summary` needs alpha=0.
+    An iteration reads X once, where it lies, and costs O(n d^2); there are two to ten. Long data start from the solution for
+    every k-th row, at least 5000 of them, which is not counted. `summary` needs alpha=0.
     With L-BFGS, an iteration costs O(n d), and there is no gap.
 
     Differences from scikit-learn: the fit goes on until the gap, too, is small; `history_`, `certificate_`, `summary`.
@@ -234,7 +236,8 @@ class TweedieRegressor(_LogLinearModel):
 
     Notes
     -----
-    An iteration reads X once, where it lies, and costs O(n d^2); there are five to ten. Under the log link with a power from 1
+    An iteration reads X once, where it lies, and costs O(n d^2); there are two to ten. Long data start from the solution for
+    every k-th row, at least 5000 of them, which is not counted. Under the log link with a power from 1
     to 2 the objective is convex; otherwise (but for power=0 and the identity) the fit ends at a stationary point, and the
     certificate has no gap. `summary` needs alpha=0, and has a log likelihood for the powers 0, 2, 3 and from 1 to 2.
 

@@ -75,9 +75,10 @@ class GeneralizedLinearRegressor(GeneralizedLinearModel):
     -----
     An iteration reads X once, where it lies, and costs O(n d^2). Pairs with a native loss (normal with identity or log,
     Bernoulli with logit, Poisson, gamma, inverse Gaussian and Tweedie with log) take Newton's steps; all others, and fits with
-    an offset, take steps of Fisher scoring. Steps are halved until the objective falls and every mean lies inside the domain
-    of the family. Where the loss is not convex (such as the inverse Gaussian under the log link), the fit ends at a
-    stationary point, and the certificate claims no more.
+    an offset, take steps of Fisher scoring. Steps are halved until the objective falls and every mean lies inside the domain of
+    the family. Long dense data with a native loss start from the solution for every k-th row, at least 5000 of them, which is
+    not counted. Where the loss is not convex (such as the inverse Gaussian under the log link), the fit ends at a stationary
+    point, and the certificate claims no more.
 
     For several classes (multinoulli targets) use `LogisticRegression`, whose multinomial loss is theirs.
 

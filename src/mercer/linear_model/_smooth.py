@@ -31,6 +31,8 @@ def smooth_outcome(
     is_reached = residual <= tol and (relative_gap is None or relative_gap <= tol)
     if status is Status.CONVERGED and not is_reached:  # rounding ended it
         status = Status.INEXACT
+    if status is Status.MAX_ITER and is_reached:  # the solver had been asked for more
+        status = Status.CONVERGED
     certificate = Certificate(
         method=method,
         status=status,
