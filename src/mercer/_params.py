@@ -113,6 +113,16 @@ class Real(Rule):
         return f"a finite number {limits}".rstrip()
 
 
+class Infinity(Rule):
+    """Plus infinity, where it has a meaning of its own."""
+
+    def accept(self, value: Any) -> Any:
+        return float(value) if isinstance(value, (float, np.floating)) and value == np.inf else _REFUSED
+
+    def describe(self) -> str:
+        return "infinity"
+
+
 class Bool(Rule):
     def accept(self, value: Any) -> Any:
         return bool(value) if isinstance(value, (bool, np.bool_)) else _REFUSED

@@ -15,10 +15,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
+
+Codes = npt.NDArray[np.int32]
 
 
 class LinearRows(Protocol):
@@ -40,6 +43,20 @@ class LinearRows(Protocol):
 
     def weighted_sums(self, slopes: FloatArray, curvatures: FloatArray) -> tuple[FloatArray, FloatArray]:
         """X' slopes and X' diag(curvatures) X, for slopes and curvatures of the rows themselves."""
+        ...
+
+    def softmax(
+        self, codes: Codes, weights: FloatArray | None, coef: FloatArray, *, has_reference: bool
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Value and gradient of the summed cross-entropy of softmax, and its Hessian in the intercepts; one line an output."""
+        ...
+
+    def output_values(self, coef: FloatArray) -> FloatArray:
+        """The linear values of the rows for several outputs, of shape (n_rows, n_outputs)."""
+        ...
+
+    def column_moments(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The weighted means of the (shifted) columns, and the weighted sums of their squared deviations from them."""
         ...
 
 
@@ -69,6 +86,23 @@ class DenseLinearRows:
         gradient, hessian = np.empty(self.n_features + 1), np.empty((self.n_features + 1, self.n_features + 1))
         kernels.weighted_sums(self._X, self.shift, slopes, curvatures, gradient, hessian, self._n_threads)
         return gradient, hessian
+
+    def softmax(
+        self, codes: Codes, weights: FloatArray | None, coef: FloatArray, *, has_reference: bool
+    ) -> tuple[float, FloatArray, FloatArray]:
+        gradient, curvature = np.empty(coef.shape), np.empty((len(coef), len(coef)))
+        value = kernels.softmax_loss(
+            self._X, self.shift, codes, weights, has_reference, coef, gradient, curvature, self._n_threads
+        )
+        return value, gradient, curvature
+
+    def output_values(self, coef: FloatArray) -> FloatArray:
+        return np.column_stack([self.values(np.ascontiguousarray(line)) for line in coef])
+
+    def column_moments(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        weight, mean, deviation = (np.empty(self.n_features) for _ in range(3))
+        kernels.column_moments(self._X, weights.astype(self._X.dtype, copy=False), weight, mean, deviation, self._n_threads)
+        return mean - self.shift, deviation
 
 
 class SparseLinearRows:
@@ -102,6 +136,23 @@ class SparseLinearRows:
         hessian[d, d] = curvatures.sum()
         return self._gradient(slopes), hessian
 
+    def softmax(
+        self, codes: Codes, weights: FloatArray | None, coef: FloatArray, *, has_reference: bool
+    ) -> tuple[float, FloatArray, FloatArray]:
+        raw = self.output_values(coef)
+        slopes, curvature = np.empty_like(raw), np.empty((len(coef), len(coef)))
+        value = kernels.softmax_of_values(codes, weights, has_reference, raw, slopes, curvature, self._n_threads)
+        return value, np.column_stack([(self._transposed @ slopes).T, slopes.sum(axis=0)]), curvature
+
+    def output_values(self, coef: FloatArray) -> FloatArray:
+        raw: FloatArray = np.ascontiguousarray(self._X @ coef[:, :-1].T + coef[:, -1])
+        return raw
+
+    def column_moments(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        total = weights.sum()
+        means = self._transposed @ weights / total
+        return means, np.maximum(self._transposed.power(2) @ weights - total * means**2, 0)
+
     def _gradient(self, slopes: FloatArray) -> FloatArray:
         return np.append(self._transposed @ slopes, slopes.sum())
 
@@ -120,6 +171,7 @@ class Evaluation:
     value: float
     gradient: FloatArray
     hessian: FloatArray | None
+    curvature: FloatArray | None = None  # the Hessian in the intercepts alone, where there are several outputs
 
 
 class LinearLoss:

@@ -8,6 +8,7 @@ from mercer.linear_model._linear_regression import LinearRegression
 from mercer.linear_model._links import Link
 from mercer.linear_model._locally_weighted import LocallyWeightedRegression
 from mercer.linear_model._log_cosh import LogCoshRegressor
+from mercer.linear_model._logistic import LogisticRegression
 from mercer.linear_model._ridge import Ridge
 from mercer.linear_model._ridge_classifier import RidgeClassifier, RidgeClassifierCV
 from mercer.linear_model._ridge_cv import RidgeCV
@@ -21,6 +22,7 @@ __all__ = [
     "Link",
     "LocallyWeightedRegression",
     "LogCoshRegressor",
+    "LogisticRegression",
     "PoissonRegressor",
     "Ridge",
     "RidgeCV",

@@ -1,0 +1,139 @@
+"""L-BFGS for softmax over linear values, preconditioned by what the classes and the columns say of the Hessian."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from mercer._arrays import FloatArray
+from mercer._solvers.descent import Descent
+from mercer._solvers.linear_loss import Evaluation, LinearRows
+from mercer._solvers.softmax import SoftmaxLoss
+from mercer._trace import Record
+
+MEMORY = 10
+MOST_GRAM_COLUMNS = 400  # beyond, only the norms of the columns are used
+
+
+class Preconditioner:
+    """An approximate inverse of the Hessian of softmax: that of (C / S) (x) G + l2 I.
+
+    C is the curvature of the classes summed over the rows, at the present point; G the centred Gram matrix of X, or its
+    diagonal where X has many columns; S the total weight. It would be exact if rows and curvatures were independent. In the
+    eigenvectors of C and of G, the inverse is a division. O(d^3) once, then O(K d^2 + K^3).
+    """
+
+    def __init__(self, rows: LinearRows, weights: FloatArray | None) -> None:
+        ones = np.ones(rows.n_rows) if weights is None else weights
+        self._total = float(ones.sum())
+        self._vectors: FloatArray | None = None
+        if rows.n_features <= MOST_GRAM_COLUMNS:
+            _, sums = rows.weighted_sums(np.zeros(rows.n_rows), ones)
+            if not np.isfinite(sums).all():
+                raise FloatingPointError("the products of the columns of X overflow")
+            self._means = sums[-1, :-1] / self._total
+            gram = sums[:-1, :-1] - self._total * np.outer(self._means, self._means)
+            self.squares, self._vectors = np.linalg.eigh(gram)
+        else:
+            self._means, self.squares = rows.column_moments(ones)
+        self.squares = np.maximum(self.squares, 0)
+
+    def solve(self, gradient: FloatArray, curvature: FloatArray, l2: float) -> FloatArray:
+        """The approximate inverse times a gradient, both with a line an output and the intercept last."""
+        shares, classes = np.linalg.eigh(curvature)
+        shares = np.maximum(shares, 1e-8 * shares[-1]) / self._total
+        of_intercept = gradient[:, -1]
+        # About the means of the columns, intercept and coefficients are independent.
+        parts = classes.T @ (gradient[:, :-1] - np.outer(of_intercept, self._means))
+        if self._vectors is not None:
+            parts = parts @ self._vectors
+        scales = shares[:, None] * self.squares + l2
+        if not l2 > 0:  # columns that depend on others
+            scales = np.maximum(scales, float(scales.max()) * 1e-12)
+        parts = parts / np.maximum(scales, np.finfo(np.float64).tiny)
+        if self._vectors is not None:
+            parts = parts @ self._vectors.T
+        coef = classes @ parts
+        intercept = classes @ ((classes.T @ of_intercept) / np.maximum(shares * self._total, np.finfo(np.float64).tiny))
+        return np.column_stack([coef, intercept - coef @ self._means])
+
+
+class Lbfgs(Descent):
+    """L-BFGS with backtracking; a step costs one pass over X that gives value and gradient, O(n K d)."""
+
+    problem: SoftmaxLoss
+
+    def __init__(
+        self,
+        problem: SoftmaxLoss,
+        start: FloatArray,
+        *,
+        tol: float,
+        preconditioner: Preconditioner,
+        at: Evaluation | None = None,
+    ) -> None:
+        super().__init__(problem, start, tol=tol, at=at)
+        self._preconditioner = preconditioner
+        self._pairs: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=MEMORY)
+
+    def step(self) -> Record:
+        point, gradient = self.point, self.at.gradient
+        record = self._advance(-self._inverse_times(gradient))
+        move, change = self.point - point, self.at.gradient - gradient
+        if move @ change > 1e-14 * np.linalg.norm(move) * np.linalg.norm(change):
+            self._pairs.append((move, change))
+        elif self.is_stuck and self._pairs:  # rounding in the pairs, perhaps: once more without them
+            self._pairs.clear()
+            self.is_stuck = False
+        return record
+
+    def _inverse_times(self, gradient: FloatArray) -> FloatArray:
+        """The two loops of Nocedal."""
+        q = gradient.copy()
+        factors = []
+        for move, change in reversed(self._pairs):
+            factor = (move @ q) / (move @ change)
+            q -= factor * change
+            factors.append(factor)
+        z = self._precondition(q)
+        if self._pairs:
+            move, change = self._pairs[-1]
+            z *= (move @ change) / (change @ self._precondition(change))
+        for (move, change), factor in zip(self._pairs, reversed(factors), strict=True):
+            z += (factor - (change @ z) / (move @ change)) * move
+        return z
+
+    def _precondition(self, vector: FloatArray) -> FloatArray:
+        problem, curvature = self.problem, self.at.curvature
+        assert curvature is not None
+        lines = self._preconditioner.solve(vector.reshape(problem.shape), curvature, problem.l2)
+        if not problem.has_intercept:
+            lines[:, -1] = 0
+        return lines.ravel()
+
+
+class GradientDescent(Descent):
+    """Steps of one length along minus the gradient: 1 / L, for a bound L of the curvature, never fails to descend."""
+
+    def __init__(self, problem: SoftmaxLoss, start: FloatArray, *, tol: float, curvature: float) -> None:
+        super().__init__(problem, start, tol=tol)
+        self.length = 1 / curvature
+
+    def step(self) -> Record:
+        self.point = self.point - self.length * self.at.gradient
+        self.at = self.problem.evaluate(self.point)
+        return self._record(self.length)
+
+
+def curvature_bound(problem: SoftmaxLoss) -> float:
+    """The largest curvature of F: a half (one output: a quarter) of the largest eigenvalue of (X, 1)' S (X, 1), plus l2."""
+    rows = problem.rows
+    ones = np.ones(rows.n_rows) if problem.weights is None else problem.weights
+    if rows.n_features <= MOST_GRAM_COLUMNS:
+        _, sums = rows.weighted_sums(np.zeros(rows.n_rows), ones)
+        largest = float(np.linalg.eigvalsh(sums if problem.has_intercept else sums[:-1, :-1])[-1])
+    else:  # the trace bounds it
+        means, squares = rows.column_moments(ones)
+        largest = float((squares + ones.sum() * means**2).sum() + ones.sum() * problem.has_intercept)
+    return largest / (4 if problem.n_outputs == 1 else 2) + problem.l2

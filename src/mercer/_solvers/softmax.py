@@ -1,0 +1,154 @@
+"""Softmax over linear values with an l2 penalty: the objective of multinomial (and binary) logistic regression.
+
+The objective of the coefficients w_k and intercepts b_k of K outputs is
+
+    F(w, b) = sum_i s_i (log sum_k exp(r_ik) - r_i,y_i) + l2/2 sum_k |w_k|^2,   r_ik = x_i' w_k + b_k.
+
+Without a reference the classes are the outputs. With one, there is a further class of code K whose values are fixed at zero:
+one output with a reference is binary logistic regression. Points are flat: K lines of d + 1 numbers, the intercept last.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from mercer._arrays import FloatArray
+from mercer._native import kernels
+from mercer._solvers.linear_loss import Codes, Evaluation, LinearRows
+
+LOGISTIC = kernels.RowLoss("logistic", 0.0)
+
+
+class SoftmaxLoss:
+    """The objective F as a function of a flat point; without an intercept those entries are zero."""
+
+    def __init__(
+        self,
+        rows: LinearRows,
+        codes: Codes,
+        weights: FloatArray | None,
+        n_outputs: int,
+        l2: float,
+        *,
+        has_reference: bool,
+        has_intercept: bool,
+    ) -> None:
+        self.rows, self.codes, self.weights, self.n_outputs, self.l2 = rows, codes, weights, n_outputs, l2
+        self.has_reference, self.has_intercept = has_reference, has_intercept
+        self.total_weight = float(rows.n_rows if weights is None else weights.sum())
+        self.shape = (n_outputs, rows.n_features + 1)
+        self.is_binary = n_outputs == 1 and has_reference
+
+    def start(self, coef: FloatArray | None = None, intercept: FloatArray | None = None) -> FloatArray:
+        """The point that a user's coefficients stand for; zero without any."""
+        if coef is None or intercept is None:
+            return np.zeros(self.shape).ravel()
+        return np.column_stack([coef, intercept + coef @ self.rows.shift]).ravel()
+
+    def to_user(self, point: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Coefficients and intercepts for X as it is."""
+        lines = point.reshape(self.shape)
+        coef = lines[:, :-1]
+        return coef, lines[:, -1] - coef @ self.rows.shift
+
+    def evaluate(self, point: FloatArray, *, with_hessian: bool = False) -> Evaluation:
+        lines = point.reshape(self.shape)
+        if with_hessian and self.is_binary:  # all in one pass
+            value, gradient, hessian = self.rows.loss(LOGISTIC, self._targets, self.weights, point, with_hessian=True)
+            assert hessian is not None
+            curvature = hessian[-1:, -1:].copy()
+        else:
+            value, lines_of_gradient, curvature = self.rows.softmax(
+                self.codes, self.weights, lines, has_reference=self.has_reference
+            )
+            gradient, hessian = lines_of_gradient.ravel(), self._loss_hessian(lines) if with_hessian else None
+        if not self.has_intercept:
+            gradient.reshape(self.shape)[:, -1] = 0
+        if hessian is not None:
+            self._make_regular(hessian)
+        return self._penalised(lines, Evaluation(value, gradient, hessian, curvature), self.l2)
+
+    @cached_property
+    def _targets(self) -> FloatArray:
+        """One for the rows of a binary problem that are not of the reference class."""
+        return 1.0 - self.codes
+
+    def with_l2(self, l2: float) -> SoftmaxLoss:
+        """The same loss under another penalty."""
+        return SoftmaxLoss(
+            self.rows,
+            self.codes,
+            self.weights,
+            self.n_outputs,
+            l2,
+            has_reference=self.has_reference,
+            has_intercept=self.has_intercept,
+        )
+
+    def moved(self, point: FloatArray, at: Evaluation, l2: float) -> Evaluation:
+        """What another penalty's evaluation `at` the same point becomes under this one: no pass over X."""
+        return self._penalised(point.reshape(self.shape), at, self.l2 - l2)
+
+    def _penalised(self, lines: FloatArray, at: Evaluation, l2: float) -> Evaluation:
+        coef = lines[:, :-1]
+        gradient = at.gradient.reshape(self.shape).copy()
+        gradient[:, :-1] += l2 * coef
+        hessian = None if at.hessian is None else at.hessian.copy()
+        if hessian is not None:
+            np.einsum("jj->j", hessian).reshape(self.shape)[:, :-1] += l2
+        return Evaluation(at.value + l2 * float((coef**2).sum()) / 2, gradient.ravel(), hessian, at.curvature)
+
+    def probabilities(self, point: FloatArray) -> FloatArray:
+        """Of the outputs, a line a row; those of the reference are what is missing to one."""
+        raw = self.rows.output_values(point.reshape(self.shape))
+        top = np.maximum(raw.max(axis=1, keepdims=True), 0) if self.has_reference else raw.max(axis=1, keepdims=True)
+        raw = np.exp(raw - top)
+        total = raw.sum(axis=1, keepdims=True)
+        probabilities: FloatArray = raw / (total + np.exp(-top) if self.has_reference else total)
+        return probabilities
+
+    def _loss_hessian(self, lines: FloatArray) -> FloatArray:
+        """K (K + 1) / 2 weighted sums over the rows. O(n K^2 d^2)."""
+        n_outputs, q = self.shape
+        p = self.probabilities(lines)
+        weighted = p if self.weights is None else p * self.weights[:, None]
+        hessian = np.empty((n_outputs, q, n_outputs, q))
+        nothing = np.zeros(self.rows.n_rows)
+        for k in range(n_outputs):
+            for other in range(k + 1):
+                share = (1 - p[:, k]) if k == other else p[:, other]
+                _, block = self.rows.weighted_sums(nothing, weighted[:, k] * share)
+                hessian[k, :, other] = hessian[other, :, k] = block if k == other else -block
+        return hessian.reshape(n_outputs * q, n_outputs * q)
+
+    def _make_regular(self, hessian: FloatArray) -> None:
+        """Give curvature to what has none by its nature: intercepts that are not there, and all intercepts together."""
+        n_outputs, q = self.shape
+        blocks = hessian.reshape(n_outputs, q, n_outputs, q)
+        if not self.has_intercept:
+            blocks[:, -1], blocks[:, :, :, -1] = 0, 0
+            blocks[range(n_outputs), -1, range(n_outputs), -1] = 1
+        elif not self.has_reference:  # the gradient has no part in this direction, so neither have steps
+            blocks[:, -1, :, -1] += np.trace(blocks[:, -1, :, -1]) / n_outputs**2
+
+    def gap(self, at: Evaluation) -> float | None:
+        """An upper bound of F minus its minimum, or None where there is no penalty.
+
+        Where the intercepts are optimal, the slopes of the loss are feasible for the dual problem, and the duality gap is
+        |g|^2 / (2 l2) for the gradient g of the coefficients. What is left of the intercepts' own gradient adds twice what
+        Newton's step in the intercepts alone would gain; it vanishes with the square of an already small number.
+        """
+        if not self.l2 > 0:
+            return None
+        gradient = at.gradient.reshape(self.shape)
+        gap = float((gradient[:, :-1] ** 2).sum()) / (2 * self.l2)
+        if self.has_intercept:
+            assert at.curvature is not None
+            values, vectors = np.linalg.eigh(at.curvature)
+            parts = vectors.T @ gradient[:, -1]
+            if not self.has_reference:  # all intercepts together: the direction of no curvature and no gradient
+                values, parts = values[1:], parts[1:]
+            gap += float((parts**2 / np.maximum(values, np.finfo(np.float64).tiny)).sum())
+        return gap

@@ -1,0 +1,338 @@
+"""Logistic regression as a problem to be solved: data and penalty in, the method that suits them, and what it reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from mercer._arrays import FloatArray, require_no_overflow
+from mercer._solvers.lbfgs import GradientDescent, Lbfgs, Preconditioner, curvature_bound
+from mercer._solvers.linear_loss import Codes, LinearRows, make_linear_rows
+from mercer._solvers.newton import Newton
+from mercer._solvers.proximal_newton import ProximalNewton
+from mercer._solvers.softmax import SoftmaxLoss
+from mercer._solvers.sparse_dual import Labels
+from mercer._solvers.working_set import Columns, WorkingSetNewton
+from mercer._trace import Certificate, Outcome, Record, Solver, Status
+
+PEER_SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
+OWN_SOLVERS = ("auto", "newton", "irls", "quasi-newton", "gd", "cd")
+LEAST_TOL = 1e-10  # what rounding leaves of a tolerance
+
+METHODS = {
+    "newton": "Newton's method (iteratively reweighted least squares)",
+    "quasi-newton": "preconditioned L-BFGS",
+    "gd": "gradient descent with a fixed step",
+    "proximal": "proximal Newton, coordinate descent on the Hessian",
+    "cd": "proximal Newton, coordinate descent on working sets of columns",
+}
+
+
+@dataclass(frozen=True)
+class Strength:
+    """The penalty l1 |w|_1 + l2/2 |w|^2 on the coefficients w, for a loss that is a sum over rows."""
+
+    l1: float
+    l2: float
+
+    @classmethod
+    def of(cls, C: float, l1_ratio: float) -> Strength:
+        return cls(l1_ratio / C, (1 - l1_ratio) / C)
+
+    @property
+    def is_none(self) -> bool:
+        return self.l1 == 0 and self.l2 == 0
+
+
+@dataclass(frozen=True)
+class Point:
+    """Coefficients and intercepts with a line for each class, or one line for two classes."""
+
+    coef: FloatArray
+    intercept: FloatArray
+
+
+@dataclass(frozen=True)
+class LikelihoodSums:
+    """Outputs' coefficients relative to the first class, and sums over the rows there."""
+
+    coef: FloatArray
+    intercept: FloatArray
+    shift: FloatArray
+    information: FloatArray  # the Hessian of the negative log likelihood for X - shift, the intercept of each output last
+    log_likelihood: float
+    class_weights: FloatArray
+    pearson_chi2: float  # NaN for more than two classes
+    n_obs: int
+
+
+class LogisticSolver(Solver, Protocol):
+    """What a run asks of any of the methods."""
+
+    is_stuck: bool
+
+    @property
+    def objective(self) -> float: ...
+    @property
+    def gap(self) -> float | None: ...
+    @property
+    def residual(self) -> float: ...
+
+
+class LogisticProblem:
+    """Rows with classes, ready for any penalty: what the methods share (sums over X, its columns) is made once.
+
+    Inside, there is one line of coefficients an output. Two classes, the reference-class parametrisation and problems without a
+    penalty have one output fewer than classes: the first class is then the reference, whose values are zero.
+    """
+
+    def __init__(
+        self,
+        owner: Any,
+        X: Any,
+        codes: npt.NDArray[Any],
+        weights: FloatArray | None,
+        n_classes: int,
+        *,
+        is_reference: bool,
+        has_intercept: bool,
+        n_threads: int,
+    ) -> None:
+        self.owner, self.X, self.n_classes = owner, X, n_classes
+        self._class_codes, self._weights, self._n_threads = codes, weights, n_threads
+        self.is_reference, self.has_intercept = is_reference or n_classes == 2, has_intercept
+
+    @cached_property
+    def _rows(self) -> LinearRows:
+        return make_linear_rows(self.X, is_shifted=self.has_intercept, n_threads=self._n_threads)
+
+    @cached_property
+    def _columns(self) -> Columns:
+        return Columns(self.X, n_threads=self._n_threads)
+
+    @cached_property
+    def _preconditioner(self) -> Preconditioner:
+        return Preconditioner(self._rows, self._weights)
+
+    def _codes(self, has_reference: bool) -> Codes:
+        """The first class comes last where it is the reference."""
+        codes = (self._class_codes - 1) % self.n_classes if has_reference else self._class_codes
+        return codes.astype(np.int32)
+
+    def _loss(self, rows: LinearRows, l2: float, *, has_reference: bool) -> SoftmaxLoss:
+        return SoftmaxLoss(
+            rows,
+            self._codes(has_reference),
+            self._weights,
+            self.n_classes - has_reference,
+            l2,
+            has_reference=has_reference,
+            has_intercept=self.has_intercept,
+        )
+
+    def has_reference(self, strength: Strength) -> bool:
+        return self.is_reference or strength.is_none
+
+    def method_for(self, solver: str, strength: Strength) -> str:
+        """The method that a solver's name stands for on this problem."""
+        if solver == "irls":
+            return "newton"
+        if solver in ("newton", "quasi-newton", "gd", "cd"):
+            return solver
+        n_outputs = self.n_classes - self.has_reference(strength)
+        size, n_rows = n_outputs * (self.X.shape[1] + 1), self.X.shape[0]
+        is_sparse = sp.issparse(self.X)
+        if strength.l1 > 0:
+            return "proximal" if size <= (64 if is_sparse else 400) and n_rows * size**2 <= 2e10 else "cd"
+        if n_outputs == 1:
+            return "newton" if size <= (64 if is_sparse else 256) else "quasi-newton"
+        return "newton" if size <= 128 and n_rows * size**2 <= 1e8 else "quasi-newton"
+
+    def run(self, method: str, strength: Strength, *, tol: float, start: Point | None, before: Run | None = None) -> Run:
+        """A run of the method from a start; `before`, a run on the same problem that ended there, saves a pass over X."""
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                solver = self._solver(method, strength, tol, start, before)
+        except FloatingPointError:
+            require_no_overflow(self.owner, self.X, "the products of its columns")
+            raise
+        return Run(self, method, strength, solver, tol)
+
+    def _solver(self, method: str, strength: Strength, tol: float, start: Point | None, before: Run | None) -> Any:
+        has_reference = self.has_reference(strength)
+        if method == "cd":
+            return self._column_solver(strength, tol, start)
+        if method == "gd":
+            rows = make_linear_rows(self.X, is_shifted=False, n_threads=self._n_threads)
+            loss = self._loss(rows, strength.l2, has_reference=has_reference)
+            first = GradientDescent(loss, self._start(loss, start), tol=tol, curvature=curvature_bound(loss))
+            return self._checked(first)
+        loss = self._loss(self._rows, strength.l2, has_reference=has_reference)
+        point, at = self._start(loss, start), None
+        if before is not None and before.method == method and before.problem_shape == loss.shape:
+            point = before.solver.point
+            at = loss.moved(point, before.solver.at, before.strength.l2)
+        if method == "newton":
+            return self._checked(Newton(loss, point, tol=tol, at=at))
+        if method == "proximal":
+            labels = Labels(loss.codes, self._weights, has_reference=has_reference, n_threads=self._n_threads)
+            return self._checked(ProximalNewton(loss, labels, point, l1=strength.l1, tol=tol, at=at))
+        at = loss.evaluate(point) if at is None else at
+        _require_finite(at.value, at.gradient)
+        return Lbfgs(loss, point, tol=tol, preconditioner=self._preconditioner, at=at)
+
+    def _column_solver(self, strength: Strength, tol: float, start: Point | None) -> WorkingSetNewton:
+        has_reference = self.has_reference(strength)
+        codes = self._codes(has_reference)
+        labels = Labels(codes, self._weights, has_reference=has_reference, n_threads=self._n_threads)
+        shape = (self.n_classes - has_reference, self.X.shape[1])
+        point = Point(np.zeros(shape), np.zeros(shape[0])) if start is None else self._to_outputs(start, has_reference)
+        solver = WorkingSetNewton(
+            self._columns,
+            labels,
+            point.coef,
+            point.intercept,
+            l1=strength.l1,
+            l2=strength.l2,
+            has_intercept=self.has_intercept,
+            tol=tol,
+        )
+        _require_finite(solver.objective, solver.violation)
+        return solver
+
+    def _start(self, loss: SoftmaxLoss, start: Point | None) -> FloatArray:
+        if start is None:
+            return loss.start()
+        outputs = self._to_outputs(start, loss.has_reference)
+        return loss.start(outputs.coef, outputs.intercept)
+
+    def _to_outputs(self, point: Point, has_reference: bool) -> Point:
+        coef, intercept = point.coef.astype(np.float64), point.intercept.astype(np.float64)
+        if has_reference and self.n_classes > 2:
+            coef, intercept = coef[1:] - coef[0], intercept[1:] - intercept[0]
+        return Point(coef, intercept if self.has_intercept else np.zeros(len(coef)))
+
+    def to_classes(self, coef: FloatArray, intercept: FloatArray, strength: Strength) -> Point:
+        """One line a class: relative to the first in the reference-class parametrisation, else about their mean."""
+        if self.n_classes == 2:
+            return Point(coef, intercept)
+        if self.has_reference(strength):
+            coef, intercept = np.vstack([np.zeros(coef.shape[1]), coef]), np.append(0.0, intercept)
+            if self.is_reference:
+                return Point(coef, intercept)
+            coef = coef - coef.mean(axis=0)
+        return Point(coef, intercept - intercept.mean())
+
+    def is_separated(self, point: Point) -> bool:
+        """Whether every row of positive weight has its own class ahead of all others."""
+        lines = np.column_stack([point.coef, point.intercept + point.coef @ self._rows.shift])
+        raw = self._rows.output_values(lines)
+        if self.n_classes == 2:
+            raw = np.column_stack([np.zeros(len(raw)), raw])
+        places = np.arange(len(raw))
+        own = raw[places, self._class_codes]
+        raw[places, self._class_codes] = -np.inf
+        is_ahead = own > raw.max(axis=1)
+        return bool(is_ahead.all() if self._weights is None else is_ahead[self._weights > 0].all())
+
+    def likelihood(self, point: Point) -> LikelihoodSums:
+        """What inference needs at the maximum of the likelihood."""
+        loss = self._loss(self._rows, 0.0, has_reference=True)
+        start = self._start(loss, point)
+        at = loss.evaluate(start, with_hessian=True)
+        assert at.hessian is not None
+        coef, intercept = loss.to_user(start)
+        weights = np.ones(self._rows.n_rows) if self._weights is None else self._weights
+        of_classes = np.bincount(self._class_codes, weights=weights, minlength=self.n_classes)
+        chi2 = np.nan
+        if self.n_classes == 2:
+            p = loss.probabilities(start)[:, 0]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                chi2 = float(np.nansum(weights * (self._class_codes - p) ** 2 / (p * (1 - p))))
+        return LikelihoodSums(
+            coef, intercept, self._rows.shift, at.hessian, -at.value, of_classes, chi2, int(np.count_nonzero(weights))
+        )
+
+    def _checked(self, solver: Any) -> Any:
+        _require_finite(solver.at.value, solver.at.gradient, *([] if solver.at.hessian is None else [solver.at.hessian]))
+        return solver
+
+
+def _require_finite(*values: Any) -> None:
+    if not all(np.isfinite(value).all() for value in values):
+        raise FloatingPointError("a sum over X is NaN or infinite")
+
+
+class Run:
+    """A method under way or finished on one problem with one penalty."""
+
+    def __init__(self, problem: LogisticProblem, method: str, strength: Strength, solver: Any, tol: float) -> None:
+        self.problem, self.method, self.strength, self.solver, self.tol = problem, method, strength, solver, tol
+        self.status, self.history = Status.STOPPED, list[Record]()
+
+    def finish(self, iterate: Callable[[Any], tuple[Status, list[Record]]]) -> Run:
+        """Iterate to the end; what ended by rounding alone has converged only if it came near enough."""
+        self.status, self.history = iterate(self.solver)
+        if self.status is Status.CONVERGED and not self.solver.residual <= self.reachable_tol:
+            self.status = Status.INEXACT
+        return self
+
+    @property
+    def reachable_tol(self) -> float:
+        return max(self.tol, LEAST_TOL)
+
+    @property
+    def problem_shape(self) -> tuple[int, int] | None:
+        return None if isinstance(self.solver, WorkingSetNewton) else self.solver.problem.shape
+
+    @property
+    def point(self) -> Point:
+        if isinstance(self.solver, WorkingSetNewton):
+            return self.problem.to_classes(self.solver.coef, self.solver.intercept, self.strength)
+        coef, intercept = self.solver.problem.to_user(self.solver.point)
+        return self.problem.to_classes(coef, intercept, self.strength)
+
+    def outcome(self, max_iter: int) -> Outcome:
+        solver, gap = self.solver, self.solver.gap
+        certificate = Certificate(
+            method=METHODS[self.method],
+            status=self.status,
+            primal=float(solver.objective),
+            condition=self._condition,
+            residual=float(solver.residual),
+            tol=self.reachable_tol,
+            dual=None if gap is None else float(solver.objective - gap),
+            gap=gap,
+        )
+        warning = self._warning(max_iter)
+        return Outcome(certificate, self.history, warning)
+
+    @property
+    def _condition(self) -> str:
+        what = "gradient" if self.strength.l1 == 0 else "violation of the optimality conditions"
+        mean = f"{what} of the mean loss"
+        return mean if self.strength.is_none else f"larger of relative duality gap and {mean}"
+
+    def _warning(self, max_iter: int) -> str | None:
+        if self.strength.is_none and self.problem.is_separated(self.point):
+            return (
+                "the classes are perfectly separable: without a penalty the likelihood has no maximum and the coefficients "
+                "grow without bound. Those given are where the iterations ended; set a finite C."
+            )
+        if self.status is Status.MAX_ITER:
+            return (
+                f"stopped at max_iter={max_iter}: the {self._condition} is {self.solver.residual:.3g}, not within "
+                f"{self.reachable_tol:.3g}. Increase max_iter, scale the columns of X (say by StandardScaler), or lower C."
+            )
+        if self.status is Status.INEXACT:
+            return (
+                f"rounding lets the objective fall no further: the {self._condition} is {self.solver.residual:.3g}, not within "
+                f"{self.reachable_tol:.3g}. Scale the columns of X (say by StandardScaler), raise tol, or lower C."
+            )
+        return None
