@@ -83,11 +83,14 @@ void bind_columns(nb::module_& m) {
 
     m.def(
         "descend_on_columns",
-        [](const Source& x, Rows2<double> probabilities, Rows2<double> weighted, Out2<double> change, In1<std::int32_t> columns,
-           In1<std::int32_t> outputs, In1<double> gradient, Out1<double> coef, MaybeIn1<double> intercept_gradient,
-           Out1<double> intercept_moves, double l1, double l2, double tol, int most_sweeps) {
-            const linear_model::RowModel model{rows<double>(probabilities), rows<double>(weighted), rows<double>(change)};
+        [](const Source& x, In1<double> row_weights, Rows2<double> probabilities, Rows2<double> weighted, Out2<double> change,
+           In1<std::int32_t> columns, In1<std::int32_t> outputs, In1<double> gradient, Out1<double> coef,
+           MaybeIn1<double> intercept_gradient, Out1<double> intercept_moves, double l1, double l2, double damping, double tol,
+           int most_sweeps) {
+            const linear_model::RowModel model{vector<double>(row_weights), rows<double>(probabilities), rows<double>(weighted),
+                                               rows<double>(change)};
             const std::size_t n_outputs = model.outputs();
+            require(row_weights.shape(0) == x.rows(), "there must be one weight per row of X");
             const auto fits = [&](const auto& m) { return m.rows == n_outputs && m.cols == x.rows(); };
             require(n_outputs >= 1 && fits(model.probabilities) && fits(model.weighted) && fits(model.change),
                     "the model must have one line per output and one value per row of X");
@@ -101,11 +104,11 @@ void bind_columns(nb::module_& m) {
             if (intercept_gradient) intercepts = {vector<double>(*intercept_gradient), vector<double>(intercept_moves)};
             require(!intercept_gradient || (intercepts.gradient.size() == n_outputs && intercepts.moves.size() == n_outputs),
                     "there must be one intercept per output");
-            return linear_model::descend_on_columns(x, model, at, intercepts, {l1, l2},
+            return linear_model::descend_on_columns(x, model, at, intercepts, {l1, l2, damping},
                                                     {tol, static_cast<std::size_t>(std::max(most_sweeps, 0))});
         },
-        nb::arg(), array, array, array, array, array, array, array, nb::arg().noconvert().none(), array, nb::arg(), nb::arg(),
-        nb::arg(), nb::arg(), ReleaseGil());
+        nb::arg(), array, array, array, array, array, array, array, array, nb::arg().noconvert().none(), array, nb::arg(),
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), ReleaseGil());
 }
 
 }  // namespace

@@ -115,6 +115,7 @@ inline std::size_t descend_on_hessian(RowMajor<const double> hessian, std::span<
 // The softmax model of rows: probabilities p and weights times probabilities w, a line of n for each of K outputs. Row i has the
 // Hessian diag(w_i) - w_i p_i' in its K linear values; `change` (K x n) is what these have changed by so far.
 struct RowModel {
+    std::span<const double> row_weights;
     RowMajor<const double> probabilities;
     RowMajor<const double> weighted;
     RowMajor<double> change;
@@ -125,9 +126,8 @@ struct RowModel {
 
 namespace detail {
 
-// How hard the rows pull back: entry (k, i) of Hessian times change.
-//
-// Several outputs: w_ki (change_ki - mean_i), for the mean of the changes of a row under its probabilities, which is kept.
+// How hard the rows pull back: entry (k, i) of Hessian times change is w_ki (change_ki - mean_i), for the mean of the changes of
+// a row under its probabilities, which is kept.
 class JointPull {
    public:
     explicit JointPull(RowModel model) : model_(model), mean_(model.rows(), 0.0) {
@@ -144,28 +144,6 @@ class JointPull {
    private:
     RowModel model_;
     std::vector<double> mean_;
-};
-
-// One output: the pull itself is kept, so that a column's slope reads one number a row.
-class SinglePull {
-   public:
-    explicit SinglePull(RowModel model) : model_(model), curvature_(model.rows()), pull_(model.rows()) {
-        for (std::size_t i = 0; i < model.rows(); ++i) {
-            curvature_[i] = model.weighted(0, i) * (1 - model.probabilities(0, i));
-            pull_[i] = curvature_[i] * model.change(0, i);
-        }
-    }
-    double at(std::size_t, std::size_t i) const { return pull_[i]; }
-    double curvature(std::size_t, std::size_t i) const { return curvature_[i]; }
-    void move(std::size_t, std::size_t i, double step) {
-        model_.change(0, i) += step;
-        pull_[i] += curvature_[i] * step;
-    }
-
-   private:
-    RowModel model_;
-    std::vector<double> curvature_;
-    std::vector<double> pull_;
 };
 
 }  // namespace detail
@@ -188,23 +166,37 @@ struct Intercepts {
     std::span<double> moves;
 };
 
-struct ElasticNetStrength {
+// l1 |w| + l2/2 w^2, and `damping` times a quarter of x'S x, the most that a logistic loss can curve, times (w - w0)^2 / 2: where
+// rows are nearly certain the model is almost flat, but only nearby.
+struct ModelPenalty {
     double l1 = 0;
     double l2 = 0;
+    double damping = 0;
 };
 
 namespace detail {
 
-template <class Columns, class Pull>
-class ColumnDescent {
+// Coordinate descent for several outputs.
+template <class Columns>
+class JointDescent {
    public:
-    ColumnDescent(const Columns& x, RowModel model, Coordinates at, Intercepts intercepts, ElasticNetStrength penalty)
-        : x_(x), n_(model.rows()), pull_(model), at_(at), intercepts_(intercepts), penalty_(penalty), curvature_(at.size()) {
+    JointDescent(const Columns& x, RowModel model, Coordinates at, Intercepts intercepts, ModelPenalty penalty)
+        : x_(x),
+          n_(model.rows()),
+          pull_(model),
+          at_(at),
+          intercepts_(intercepts),
+          penalty_(penalty),
+          start_(at.coef.begin(), at.coef.end()),
+          curvature_(at.size()),
+          damping_(at.size()) {
         for (std::size_t c = 0; c < at.size(); ++c) {
             if (c % 1024 == 0) checkpoint();
             const std::size_t k = at.output(c);
-            curvature_[c] =
-                penalty.l2 + x.sum(at.column(c), [&](std::size_t i, double v) { return v * v * pull_.curvature(k, i); });
+            const double most = x.sum(at.column(c), [&](std::size_t i, double v) { return v * v * model.row_weights[i]; });
+            damping_[c] = penalty.damping * most / 4;
+            curvature_[c] = damping_[c] + penalty.l2 +
+                            x.sum(at.column(c), [&](std::size_t i, double v) { return v * v * pull_.curvature(k, i); });
         }
         for (std::size_t k = 0; k < intercepts.moves.size(); ++k)
             totals_.push_back(lane_sum(n_, [&](std::size_t i) { return pull_.curvature(k, i); }));
@@ -243,7 +235,7 @@ class ColumnDescent {
         const std::size_t k = at_.output(c), j = at_.column(c);
         double& w = at_.coef[c];
         const double back = x_.sum(j, [&](std::size_t i, double v) { return v * pull_.at(k, i); });
-        const double slope = at_.gradient[c] + back + penalty_.l2 * w;
+        const double slope = at_.gradient[c] + back + penalty_.l2 * w + damping_[c] * (w - start_[c]);
         const double delta = soft_threshold(h * w - slope, penalty_.l1) / h - w;
         if (delta == 0 || !std::isfinite(delta)) return 0;
         w += delta;
@@ -267,25 +259,231 @@ class ColumnDescent {
 
     const Columns& x_;
     std::size_t n_;
-    Pull pull_;
+    JointPull pull_;
     Coordinates at_;
     Intercepts intercepts_;
-    ElasticNetStrength penalty_;
+    ModelPenalty penalty_;
+    std::vector<double> start_;
     std::vector<double> curvature_;
+    std::vector<double> damping_;
     std::vector<double> totals_;
+};
+
+// Weights, with a sum of one, of the last points of a linear iteration such that their combination is nearly its fixed point
+// (Anderson's extrapolation). False where the points do not say. Point k is points[k]; the weights are those of points 1 .. kCount.
+template <std::size_t kCount>
+bool extrapolation_weights(const std::vector<double> (&points)[kCount + 1], double (&weights)[kCount]) {
+    double gram[kCount][kCount + 1];
+    double trace = 0;
+    for (std::size_t a = 0; a < kCount; ++a) {
+        for (std::size_t b = 0; b <= a; ++b) {
+            gram[a][b] = gram[b][a] = lane_sum(points[0].size(), [&](std::size_t i) {
+                return (points[a + 1][i] - points[a][i]) * (points[b + 1][i] - points[b][i]);
+            });
+        }
+        gram[a][kCount] = 1;
+        trace += gram[a][a];
+    }
+    if (!(trace > 0) || !std::isfinite(trace)) return false;
+    for (std::size_t a = 0; a < kCount; ++a) gram[a][a] += 1e-10 * trace;
+    double sum = 0;
+    for (std::size_t a = 0; a < kCount; ++a) {  // elimination without pivots: the matrix is positive definite
+        for (std::size_t b = a + 1; b < kCount; ++b) {
+            const double factor = gram[b][a] / gram[a][a];
+            for (std::size_t c = a; c <= kCount; ++c) gram[b][c] -= factor * gram[a][c];
+        }
+    }
+    for (std::size_t a = kCount; a-- > 0;) {
+        weights[a] = gram[a][kCount];
+        for (std::size_t b = a + 1; b < kCount; ++b) weights[a] -= gram[a][b] * weights[b];
+        weights[a] /= gram[a][a];
+        sum += weights[a];
+    }
+    for (double& weight : weights) weight /= sum;
+    return std::isfinite(sum) && sum != 0;
+}
+
+// Coordinate descent for one output: least squares with rows times the roots of their curvatures. The columns in use are copied
+// that way, so that a step reads and writes one vector of rows; now and then the coefficients in use are extrapolated.
+template <class Columns>
+class SingleDescent {
+   public:
+    SingleDescent(const Columns& x, RowModel model, Coordinates at, Intercepts intercepts, ModelPenalty penalty)
+        : x_(x), model_(model), at_(at), intercepts_(intercepts), penalty_(penalty), start_(at.coef.begin(), at.coef.end()) {
+        const std::size_t n = model.rows();
+        roots_.resize(n);
+        values_.resize(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            roots_[i] = std::sqrt(std::max(model.weighted(0, i) * (1 - model.probabilities(0, i)), 0.0));
+            values_[i] = roots_[i] * model.change(0, i);
+        }
+        starts_.push_back(0);
+        for (std::size_t c = 0; c < at.size(); ++c) {
+            if (c % 1024 == 0) checkpoint();
+            double square = 0, most = 0;
+            x.for_each(at.column(c), [&](std::size_t i, double v) {
+                entries_.push_back(v * roots_[i]);
+                rows_.push_back(static_cast<std::int32_t>(i));
+                square += entries_.back() * entries_.back();
+                most += v * v * model.row_weights[i];
+            });
+            starts_.push_back(entries_.size());
+            damping_.push_back(penalty.damping * most / 4);
+            curvature_.push_back(square + penalty.l2 + damping_.back());
+        }
+        if (!intercepts.moves.empty()) total_ = lane_sum(n, [&](std::size_t i) { return roots_[i] * roots_[i]; });
+    }
+
+    std::size_t run(DescentRule rule) {
+        std::size_t sweep = 0;
+        while (sweep < rule.most_sweeps) {  // a sweep over all, then sweeps over those that are not zero until they rest
+            double largest = move_intercept();
+            active_.clear();
+            for (std::size_t c = 0; c < at_.size(); ++c) {
+                if (c % 1024 == 0) checkpoint();
+                largest = std::max(largest, move(c));
+                if (at_.coef[c] != 0) active_.push_back(c);
+            }
+            ++sweep;
+            if (!(largest > rule.tol)) break;
+            sweep += run_active(rule.most_sweeps - sweep, std::max(rule.tol, 0.1 * largest));
+        }
+        write_change();
+        return sweep;
+    }
+
+   private:
+    static constexpr std::size_t kMemory = 5;
+
+    std::size_t run_active(std::size_t most_sweeps, double tol) {
+        std::size_t sweep = 0;
+        n_points_ = 0;
+        for (double largest = tol + 1; sweep < most_sweeps && largest > tol; ++sweep) {
+            remember();
+            if (n_points_ > kMemory) extrapolate();
+            largest = move_intercept();
+            for (std::size_t a = 0; a < active_.size(); ++a) {
+                if (a % 1024 == 0) checkpoint();
+                largest = std::max(largest, move(active_[a]));
+            }
+        }
+        return sweep;
+    }
+
+    // Each returns curvature times the size of the move.
+    double move(std::size_t c) {
+        const double h = curvature_[c];
+        if (!(h > 0)) return 0;
+        double& w = at_.coef[c];
+        const double slope = at_.gradient[c] + product(c) + penalty_.l2 * w + damping_[c] * (w - start_[c]);
+        const double delta = soft_threshold(h * w - slope, penalty_.l1) / h - w;
+        if (delta == 0 || !std::isfinite(delta)) return 0;
+        w += delta;
+        for (std::size_t e = starts_[c]; e < starts_[c + 1]; ++e) values_[row(e)] += delta * entries_[e];
+        return h * std::abs(delta);
+    }
+
+    double move_intercept() {
+        if (!(total_ > 0)) return 0;
+        const double slope =
+            intercepts_.gradient[0] + lane_sum(values_.size(), [&](std::size_t i) { return roots_[i] * values_[i]; });
+        const double delta = -slope / total_;
+        if (!std::isfinite(delta)) return 0;
+        intercepts_.moves[0] += delta;
+        for (std::size_t i = 0; i < values_.size(); ++i) values_[i] += delta * roots_[i];
+        return std::abs(slope);
+    }
+
+    std::size_t row(std::size_t entry) const { return static_cast<std::size_t>(rows_[entry]); }
+    double product(std::size_t c) const {
+        double sums[4] = {};  // four at a time: additions need not wait for one another
+        std::size_t e = starts_[c];
+        for (; e + 4 <= starts_[c + 1]; e += 4)
+            for (std::size_t k = 0; k < 4; ++k) sums[k] += entries_[e + k] * values_[row(e + k)];
+        for (; e < starts_[c + 1]; ++e) sums[0] += entries_[e] * values_[row(e)];
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
+
+    // The model with the penalty, up to a constant, over the coefficients in use.
+    double objective() const {
+        double sum = lane_sum(values_.size(), [&](std::size_t i) { return values_[i] * values_[i]; }) / 2;
+        for (const std::size_t c : active_) {
+            const double w = at_.coef[c], moved = w - start_[c];
+            sum += at_.gradient[c] * w + penalty_.l1 * std::abs(w) + penalty_.l2 / 2 * w * w + damping_[c] / 2 * moved * moved;
+        }
+        return total_ > 0 ? sum + intercepts_.gradient[0] * intercepts_.moves[0] : sum;
+    }
+
+    void remember() {
+        points_[n_points_].clear();
+        for (const std::size_t c : active_) points_[n_points_].push_back(at_.coef[c]);
+        points_[n_points_].push_back(total_ > 0 ? intercepts_.moves[0] : 0.0);
+        states_[n_points_++] = values_;
+    }
+
+    void restore(const std::vector<double>& point) {
+        for (std::size_t a = 0; a < active_.size(); ++a) at_.coef[active_[a]] = point[a];
+        if (total_ > 0) intercepts_.moves[0] = point.back();
+    }
+
+    // The values are linear in the coefficients: both are combined alike. Kept if the objective falls.
+    void extrapolate() {
+        n_points_ = 0;
+        double weights[kMemory];
+        if (!extrapolation_weights<kMemory>(points_, weights)) return;
+        const double before = objective();
+        std::vector<double> point(points_[0].size(), 0.0);
+        std::fill(values_.begin(), values_.end(), 0.0);
+        for (std::size_t k = 0; k < kMemory; ++k) {
+            for (std::size_t a = 0; a < point.size(); ++a) point[a] += weights[k] * points_[k + 1][a];
+            for (std::size_t i = 0; i < values_.size(); ++i) values_[i] += weights[k] * states_[k + 1][i];
+        }
+        restore(point);
+        if (objective() < before) return;
+        restore(points_[kMemory]);
+        values_ = states_[kMemory];
+    }
+
+    void write_change() {
+        for (std::size_t c = 0; c < at_.size(); ++c) {
+            const double delta = at_.coef[c] - start_[c];
+            if (delta != 0) x_.for_each(at_.column(c), [&](std::size_t i, double v) { model_.change(0, i) += delta * v; });
+        }
+        if (total_ > 0)
+            for (std::size_t i = 0; i < model_.rows(); ++i) model_.change(0, i) += intercepts_.moves[0];
+    }
+
+    const Columns& x_;
+    RowModel model_;
+    Coordinates at_;
+    Intercepts intercepts_;
+    ModelPenalty penalty_;
+    std::vector<double> start_;
+    std::vector<double> roots_;        // of the curvatures of the rows
+    std::vector<double> values_;       // roots times the change of the linear values
+    std::vector<double> entries_;      // of the columns in use, times roots
+    std::vector<std::int32_t> rows_;   // where the entries are
+    std::vector<std::size_t> starts_;  // the entries of each coordinate
+    std::vector<double> curvature_;
+    std::vector<double> damping_;
+    double total_ = 0;
+    std::vector<std::size_t> active_;
+    std::vector<double> points_[kMemory + 1];
+    std::vector<double> states_[kMemory + 1];
+    std::size_t n_points_ = 0;
 };
 
 }  // namespace detail
 
 // Minimises the model of the rows plus the penalty over some coordinates and the intercepts, from where they are: `coef` and the
-// moves of the intercepts change, and `model.change` by what that changes in the linear values. Returns the number of sweeps.
+// moves of the intercepts (zero at first) change, and `model.change` by what that changes in the linear values. Returns the number
+// of sweeps.
 // O(entries of the columns in use + n K) a sweep.
 template <class Columns>
-std::size_t descend_on_columns(const Columns& x, RowModel model, Coordinates at, Intercepts intercepts, ElasticNetStrength penalty,
+std::size_t descend_on_columns(const Columns& x, RowModel model, Coordinates at, Intercepts intercepts, ModelPenalty penalty,
                                DescentRule rule) {
-    if (model.outputs() == 1)
-        return detail::ColumnDescent<Columns, detail::SinglePull>(x, model, at, intercepts, penalty).run(rule);
-    return detail::ColumnDescent<Columns, detail::JointPull>(x, model, at, intercepts, penalty).run(rule);
+    if (model.outputs() == 1) return detail::SingleDescent<Columns>(x, model, at, intercepts, penalty).run(rule);
+    return detail::JointDescent<Columns>(x, model, at, intercepts, penalty).run(rule);
 }
 
 }  // namespace mercer::linear_model

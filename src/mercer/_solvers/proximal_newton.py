@@ -13,6 +13,7 @@ from mercer._solvers.sparse_dual import Labels, violations
 from mercer._trace import Record
 
 MOST_SWEEPS = 10_000
+DAMPING = 1e-2
 INNER = 1e-3  # how far below the present violation the model is solved
 
 
@@ -56,14 +57,25 @@ class ProximalNewton:
 
     def step(self) -> Record:
         self.gap = None
-        tol = INNER * self.violation * self.problem.total_weight
-        target = self.point.copy()
-        kernels.descend_on_hessian(self.at.hessian, self.at.gradient, self._l1, target, tol, MOST_SWEEPS)
-        length = self._advance(target - self.point)
+        length = self._advance(self._direction(damping=0.0))
+        if self.is_stuck and self.violation > self._tol:  # rows that are nearly certain make the model flat, but only nearby
+            self.is_stuck = False
+            length = self._advance(self._direction(damping=DAMPING))
         if self.is_stuck or self.violation <= self._tol:
             self._certify()
         record = {"objective": self.objective, "violation": self.violation, "step": length}
         return record if self.gap is None else {**record, "gap": self.gap}
+
+    def _direction(self, *, damping: float) -> FloatArray:
+        """From here to the minimiser of the model, with `damping` times the largest possible curvature added to it."""
+        hessian, target = self.at.hessian, self.point.copy()
+        if damping > 0:
+            means, squares = self.problem.rows.column_moments(self._labels.row_weights)
+            most = np.append(squares + self.problem.total_weight * means**2, self.problem.total_weight) / 4
+            hessian = hessian + damping * np.diag(np.tile(most, self.problem.n_outputs))
+        tol = INNER * self.violation * self.problem.total_weight
+        kernels.descend_on_hessian(hessian, self.at.gradient, self._l1, target, tol, MOST_SWEEPS)
+        return target - self.point
 
     def _advance(self, direction: FloatArray) -> float:
         """The first of the lengths 1, 1/2, 1/4, ... that brings a share of what the model promises."""

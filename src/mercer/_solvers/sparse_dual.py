@@ -26,10 +26,12 @@ class Labels:
 
     def __init__(self, codes: Codes, weights: FloatArray | None, *, has_reference: bool, n_threads: int) -> None:
         self._codes, self._weights, self._has_reference, self._n_threads = codes, weights, has_reference, n_threads
-        self.total_weight = float(len(codes) if weights is None else weights.sum())
+        self.row_weights = np.ones(len(codes)) if weights is None else weights
+        self.total_weight = float(self.row_weights.sum())
 
     def loss(self, raw: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Value, slopes of the rows, and the Hessian in the intercepts, for linear values of shape (n_rows, n_outputs)."""
+        raw = np.ascontiguousarray(raw)
         slopes, curvature = np.empty_like(raw), np.empty((raw.shape[1], raw.shape[1]))
         value = kernels.softmax_of_values(
             self._codes, self._weights, self._has_reference, raw, slopes, curvature, self._n_threads
@@ -55,15 +57,14 @@ class Labels:
             if np.abs(gradient).max() <= ROUNDING * self.total_weight:
                 break
             step = -np.linalg.lstsq(curvature, gradient, rcond=1e-12)[0]
-            length = 1.0
-            while length > 1e-8:
-                later = self.loss(raw + (total + length * step))
-                if later[0] <= value:
-                    break
-                length /= 2
-            else:
-                break
-            total = total + length * step
+            noise = ROUNDING * max(abs(value), self.total_weight * ROUNDING)
+            later = self.loss(raw + (total + step))
+            while later[0] > value + noise:
+                step /= 2
+                later = self.loss(raw + (total + step))
+            if -float(gradient @ step) <= noise and np.abs(later[1].sum(axis=0)).max() > np.abs(gradient).max() / 2:
+                break  # rounding allows no better
+            total = total + step
             value, slopes, curvature = later
         return total
 

@@ -20,7 +20,8 @@ from mercer._trace import Record
 
 LEAST_ADMITTED = 100
 MOST_SWEEPS = 100
-INNER = 0.05  # how far below the present violation a model is solved
+INNER = 0.1  # how far below the present violation a model is solved
+LEAST_DAMPING = 1e-4  # the share of the largest possible curvature that a model has at least; more where steps turn out short
 
 
 class Columns:
@@ -71,6 +72,7 @@ class WorkingSetNewton:
         self._l1, self._l2, self._tol = l1, l2, tol
         self.coef, self.intercept = coef.copy(), intercept.copy()
         self._raw = columns.values(coef, intercept)
+        self._damping = LEAST_DAMPING
         self.is_stuck = False
         self._assess()
 
@@ -90,6 +92,7 @@ class WorkingSetNewton:
     def step(self) -> Record:
         before, violation = self.objective, self.violation
         length = self._move()
+        self._damping = max(self._damping / 10, LEAST_DAMPING) if length == 1 else min(self._damping * 10, 1.0)
         self._assess()
         noise = ROUNDING * max(abs(before), self._labels.total_weight * ROUNDING)
         self.is_stuck = length == 0 or (before - self.objective <= noise and self.violation > violation / 2)
@@ -122,6 +125,7 @@ class WorkingSetNewton:
         shifts = np.zeros(len(self.coef))
         kernels.descend_on_columns(
             self._columns.native,
+            self._labels.row_weights,
             probabilities,
             weighted,
             change,
@@ -133,6 +137,7 @@ class WorkingSetNewton:
             shifts,
             self._l1,
             self._l2,
+            self._damping,
             INNER * self.violation * self._labels.total_weight,
             MOST_SWEEPS,
         )
