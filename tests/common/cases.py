@@ -18,6 +18,19 @@ def _nothing(X: Any) -> dict[str, Any]:
     return {}
 
 
+class SplitByValue:
+    """Two folds by what is in a row, so that a row goes where its repetitions go."""
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Any:
+        first = X[:, [0]].toarray().ravel() if hasattr(X, "toarray") else np.asarray(X)[:, 0]
+        is_high = first > 0.5
+        for test in (is_high, ~is_high):
+            yield np.flatnonzero(~test), np.flatnonzero(test)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        return 2
+
+
 @dataclass(frozen=True)
 class Case:
     """What one estimator needs beyond the defaults.
@@ -44,6 +57,19 @@ CASES: dict[str, Case] = {
         fixed_params=lambda X: {"init": np.array(X[:4]), "n_init": 1, "tol": 0.0},
         unique_params={"n_clusters": 1},  # starts are drawn by row number, so more clusters may end in other local minima
         grid={"n_clusters": [2, 3]},
+    ),
+    "LogisticRegression": Case(
+        long_params={"solver": "gd", "tol": 0.0, "max_iter": 1_000_000},
+        fixed_params=lambda X: {"tol": 1e-13},
+        unique_params={"tol": 1e-13},
+        grid={"C": [0.1, 10.0]},
+    ),
+    "LogisticRegressionCV": Case(
+        params={"Cs": 3, "cv": 2},
+        long_params={"solver": "gd", "tol": 0.0, "max_iter": 1_000_000},
+        fixed_params=lambda X: {"tol": 1e-13, "cv": SplitByValue(), "scoring": "neg_log_loss"},
+        unique_params={"tol": 1e-13, "scoring": "neg_log_loss"},
+        grid={"refit": [False, True]},
     ),
 }
 

@@ -32,6 +32,8 @@ SHAPES = {
     "left_out_errors": {7: (SIZE, SIZE * SIZE), 9: (SIZE * SIZE,), 10: (SIZE * SIZE, SIZE)},
     "kmeans_plusplus": {4: (SIZE + 1,)},
     "sparse_column_quantiles": {1: (SIZE + 1,)},
+    "softmax_loss": {5: (SIZE, SIZE + 1), 6: (SIZE, SIZE + 1)},
+    "SparseColumns": {2: (SIZE + 1,)},
     "CsrRows32": {2: (SIZE + 1,)},
     "CsrRows64": {2: (SIZE + 1,)},
 }
@@ -138,10 +140,10 @@ def _valid(name, position, argument):
         if argument.dtype.kind == "f":
             values = np.random.RandomState(position).uniform(0.1, 1, size=shape).astype(argument.dtype)
             return values + 3 * np.eye(*shape, dtype=argument.dtype) if len(shape) == 2 else values
-        if name.startswith("CsrRows"):
+        if name.startswith(("CsrRows", "SparseColumns")):
             return np.arange(shape[0], dtype=argument.dtype)  # one entry a row, on the diagonal
         return np.zeros(shape, dtype=argument.dtype)
-    plain = {"int": SIZE if name.startswith("CsrRows") else 2, "float": 1.0, "bool": True, "str": "logistic"}
+    plain = {"int": SIZE if name.startswith(("CsrRows", "SparseColumns")) else 2, "float": 1.0, "bool": True, "str": "logistic"}
     return plain[argument.text.split(": ")[1]]
 
 

@@ -69,6 +69,7 @@ class ProximalNewton:
     def _direction(self, *, damping: float) -> FloatArray:
         """From here to the minimiser of the model, with `damping` times the largest possible curvature added to it."""
         hessian, target = self.at.hessian, self.point.copy()
+        assert hessian is not None
         if damping > 0:
             means, squares = self.problem.rows.column_moments(self._labels.row_weights)
             most = np.append(squares + self.problem.total_weight * means**2, self.problem.total_weight) / 4

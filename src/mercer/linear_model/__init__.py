@@ -9,6 +9,7 @@ from mercer.linear_model._links import Link
 from mercer.linear_model._locally_weighted import LocallyWeightedRegression
 from mercer.linear_model._log_cosh import LogCoshRegressor
 from mercer.linear_model._logistic import LogisticRegression
+from mercer.linear_model._logistic_cv import LogisticRegressionCV
 from mercer.linear_model._ridge import Ridge
 from mercer.linear_model._ridge_classifier import RidgeClassifier, RidgeClassifierCV
 from mercer.linear_model._ridge_cv import RidgeCV
@@ -23,6 +24,7 @@ __all__ = [
     "LocallyWeightedRegression",
     "LogCoshRegressor",
     "LogisticRegression",
+    "LogisticRegressionCV",
     "PoissonRegressor",
     "Ridge",
     "RidgeCV",

@@ -280,7 +280,7 @@ class LogisticRegression(LogisticClassifier):
         coef = coef.toarray() if sp.issparse(coef) else np.asarray(coef)
         if coef.shape != (1 if len(data.classes) == 2 else len(data.classes), data.n_features):
             return None
-        return data.start(coef, np.asarray(self.intercept_))
+        return data.start_of(Point(coef, np.asarray(self.intercept_)))
 
     def summary(self, alpha: float = 0.05, *, feature_names: Sequence[str] | None = None) -> WaldSummary:
         """Standard errors, Wald tests and intervals, and measures of fit, of a fit without a penalty.
@@ -306,7 +306,7 @@ class LogisticRegression(LogisticClassifier):
         >>> X = np.array([[0.5], [1], [1.5], [2], [2.5], [3], [3.5], [4]])
         >>> model = LogisticRegression(C=np.inf).fit(X, [0, 0, 0, 1, 0, 1, 1, 1])
         >>> model.summary().std_err.round(3)
-        array([3.731, 1.609])
+        array([4.036, 1.721])
         """
         check_is_fitted(self)
         owner = type(self).__name__
@@ -399,11 +399,11 @@ class LogisticData:
             n_threads=effective_threads(params.n_jobs),
         )
 
-    def start(self, coef: FloatArray, intercept: FloatArray) -> Point:
-        """Where a problem starts for given coefficients and intercepts."""
+    def start_of(self, point: Point) -> Point:
+        """Where a problem starts for coefficients and intercepts of the user's X."""
         if self._synthetic is None:
-            return Point(coef, intercept)
-        return Point(np.column_stack([coef, intercept / self._synthetic]), np.zeros(len(coef)))
+            return point
+        return Point(np.column_stack([point.coef, point.intercept / self._synthetic]), np.zeros(len(point.coef)))
 
     def user_point(self, point: Point) -> Point:
         """Coefficients and intercepts of X as the user gave it."""

@@ -43,7 +43,7 @@ class Strength:
 
     @classmethod
     def of(cls, C: float, l1_ratio: float) -> Strength:
-        return cls(l1_ratio / C, (1 - l1_ratio) / C)
+        return cls(float(l1_ratio / C), float((1 - l1_ratio) / C))
 
     @property
     def is_none(self) -> bool:
