@@ -177,9 +177,9 @@ class LogisticRegression(LogisticClassifier):
     >>> model = LogisticRegression().fit(X, y)
     >>> model.predict(X[:2])
     array([0, 0])
-    >>> model.predict_proba(X[:2]).round(3)
-    array([[0.982, 0.018, 0.   ],
-           [0.972, 0.028, 0.   ]])
+    >>> model.predict_proba(X[:2]).round(2)
+    array([[0.98, 0.02, 0.  ],
+           [0.97, 0.03, 0.  ]])
     >>> model.certificate_.converged
     True
     """

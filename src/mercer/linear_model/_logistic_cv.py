@@ -15,6 +15,7 @@ from sklearn import get_config
 from sklearn.metrics import get_scorer, get_scorer_names, log_loss
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, check_weights
 from mercer._base import FitTask, fit_method, run_solver
@@ -72,7 +73,7 @@ class LogisticRegressionCV(LogisticClassifier):
     fit_intercept : bool, default=True
         Whether there are intercepts.
     cv : int, splitter, iterable or None, default=None
-        How to split; a number means that many stratified folds, None means five.
+        How to split; a number means that many stratified folds. None means five, or as many as the smallest class has rows.
     dual : bool, default=False
         As in `LogisticRegression`.
     scoring : str, callable or None, default='warn'
@@ -143,7 +144,7 @@ class LogisticRegressionCV(LogisticClassifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LogisticRegressionCV(cv=5, scoring="neg_log_loss", use_legacy_attributes=False).fit(X, y)
     >>> round(model.C_, 3), model.scores_.shape
-    (21.544, (5, 1, 10))
+    (166.81, (5, 1, 10))
     >>> model.predict(X[:2])
     array([0, 0])
     """
@@ -230,10 +231,9 @@ class LogisticRegressionCV(LogisticClassifier):
         """
         checked = check_params(self)
         grid = Grid.of(self, checked)
-        routed = self._route(sample_weight, params)
         data = LogisticData.of(self, X, y, sample_weight, checked)
-        labels = data.classes[data.codes]
-        folds = list(check_cv(checked.cv, labels, classifier=True).split(data.X, labels, **routed.splitter.split))
+        routed = self._route(check_weights(sample_weight, data.X.shape[0], np.float64), params)
+        folds = _folds(checked.cv, data, routed.splitter.split)
         task = FitTask.start(self, data.X, y, n_subtasks=len(folds) * len(grid.ratios) + 1)
         scorer = Scorer(self, data, routed.scorer.score)
         paths = [
@@ -290,6 +290,7 @@ class LogisticRegressionCV(LogisticClassifier):
 
     def score(self, X: Any, y: Any, *, sample_weight: Any = None, **score_params: Any) -> float:
         """What `scoring` says of the predictions for X, accuracy by default."""
+        check_is_fitted(self)
         if sample_weight is not None:
             score_params["sample_weight"] = sample_weight
         if get_config()["enable_metadata_routing"]:
@@ -321,6 +322,14 @@ class LogisticRegressionCV(LogisticClassifier):
             .add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
             .add(scorer=self._scorer, method_mapping=scores)
         )
+
+
+def _folds(cv: Any, data: LogisticData, params: dict[str, Any]) -> list[tuple[Any, Any]]:
+    """Training and test rows of each fold."""
+    if cv is None:
+        cv = int(np.clip(np.bincount(data.codes).min(), 2, 5))
+    labels = data.classes[data.codes]
+    return list(check_cv(cv, labels, classifier=True).split(data.X, labels, **params))
 
 
 def _finish(run: Run, task: FitTask, data: LogisticData, params: SimpleNamespace) -> None:
