@@ -138,7 +138,7 @@ def test_lbfgs_and_newton_meet(n_outputs, has_reference, is_sparse, has_intercep
 def test_another_penalty_needs_no_pass_over_X():
     problem = _problem()
     point = np.random.RandomState(1).randn(np.prod(problem.shape))
-    other = problem.with_l2(3.0)
+    other = _problem(l2=3.0)
     moved = other.moved(point, problem.evaluate(point, with_hessian=True), problem.l2)
     fresh = other.evaluate(point, with_hessian=True)
     np.testing.assert_allclose(moved.value, fresh.value)

@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 
 from mercer._arrays import FloatArray
-from mercer._solvers.descent import Descent
+from mercer._solvers.descent import Descent, dot
 from mercer._solvers.linear_loss import Evaluation, LinearRows
 from mercer._solvers.softmax import SoftmaxLoss
 from mercer._trace import Record
@@ -81,7 +81,7 @@ class Lbfgs(Descent):
         point, gradient = self.point, self.at.gradient
         record = self._advance(-self._inverse_times(gradient))
         move, change = self.point - point, self.at.gradient - gradient
-        if move @ change > 1e-14 * np.linalg.norm(move) * np.linalg.norm(change):
+        if dot(move, change) > 1e-14 * np.sqrt(dot(move, move) * dot(change, change)):
             self._pairs.append((move, change))
         elif self.is_stuck and self._pairs:  # rounding in the pairs, perhaps: once more without them
             self._pairs.clear()
@@ -93,15 +93,15 @@ class Lbfgs(Descent):
         q = gradient.copy()
         factors = []
         for move, change in reversed(self._pairs):
-            factor = (move @ q) / (move @ change)
+            factor = dot(move, q) / dot(move, change)
             q -= factor * change
             factors.append(factor)
         z = self._precondition(q)
         if self._pairs:
             move, change = self._pairs[-1]
-            z *= (move @ change) / (change @ self._precondition(change))
+            z *= dot(move, change) / dot(change, self._precondition(change))
         for (move, change), factor in zip(self._pairs, reversed(factors), strict=True):
-            z += (factor - (change @ z) / (move @ change)) * move
+            z += (factor - dot(change, z) / dot(move, change)) * move
         return z
 
     def _precondition(self, vector: FloatArray) -> FloatArray:

@@ -6,7 +6,7 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
-from mercer._solvers.descent import ARMIJO, MOST_HALVINGS, ROUNDING
+from mercer._solvers.descent import ARMIJO, MOST_HALVINGS, ROUNDING, dot
 from mercer._solvers.linear_loss import Evaluation
 from mercer._solvers.softmax import SoftmaxLoss
 from mercer._solvers.sparse_dual import Labels, violations
@@ -37,7 +37,7 @@ class ProximalNewton:
 
     @property
     def objective(self) -> float:
-        return self.at.value + float(self._l1 @ np.abs(self.point))
+        return self.at.value + dot(self._l1, np.abs(self.point))
 
     @property
     def violation(self) -> float:
@@ -81,13 +81,13 @@ class ProximalNewton:
     def _advance(self, direction: FloatArray) -> float:
         """The first of the lengths 1, 1/2, 1/4, ... that brings a share of what the model promises."""
         start, length = self.objective, 1.0
-        norm = self._l1 @ np.abs(self.point)
+        norm = dot(self._l1, np.abs(self.point))
         noise = ROUNDING * max(abs(start), self.problem.total_weight * ROUNDING)
-        promise = float(self.at.gradient @ direction + self._l1 @ np.abs(self.point + direction) - norm)
+        promise = dot(self.at.gradient, direction) + dot(self._l1, np.abs(self.point + direction)) - norm
         for _ in range(MOST_HALVINGS):
             point = self.point + length * direction
             at = self.problem.evaluate(point, with_hessian=True)
-            later = at.value + float(self._l1 @ np.abs(point))
+            later = at.value + dot(self._l1, np.abs(point))
             violation = violations(point, at.gradient, self._l1).max() / self.problem.total_weight
             if later <= start + ARMIJO * length * promise or (abs(later - start) <= noise and violation < self.violation):
                 self.point, self.at = point, at

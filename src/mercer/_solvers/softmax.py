@@ -75,18 +75,6 @@ class SoftmaxLoss:
         """One for the rows of a binary problem that are not of the reference class."""
         return 1.0 - self.codes
 
-    def with_l2(self, l2: float) -> SoftmaxLoss:
-        """The same loss under another penalty."""
-        return SoftmaxLoss(
-            self.rows,
-            self.codes,
-            self.weights,
-            self.n_outputs,
-            l2,
-            has_reference=self.has_reference,
-            has_intercept=self.has_intercept,
-        )
-
     def moved(self, point: FloatArray, at: Evaluation, l2: float) -> Evaluation:
         """What another penalty's evaluation `at` the same point becomes under this one: no pass over X."""
         return self._penalised(point.reshape(self.shape), at, self.l2 - l2)

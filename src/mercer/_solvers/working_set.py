@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
-from mercer._solvers.descent import ARMIJO, MOST_HALVINGS, ROUNDING
+from mercer._solvers.descent import ARMIJO, MOST_HALVINGS, ROUNDING, dot
 from mercer._solvers.sparse_dual import Labels, violations
 from mercer._trace import Record
 
@@ -180,4 +180,4 @@ class WorkingSetNewton:
         return 0.0
 
     def _penalty(self, coef: FloatArray) -> float:
-        return self._l1 * float(np.abs(coef).sum()) + self._l2 * float(coef @ coef) / 2
+        return self._l1 * float(np.abs(coef).sum()) + self._l2 * dot(coef, coef) / 2

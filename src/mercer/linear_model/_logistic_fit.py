@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from mercer._solvers.proximal_newton import ProximalNewton
 from mercer._solvers.softmax import SoftmaxLoss
 from mercer._solvers.sparse_dual import Labels
 from mercer._solvers.working_set import Columns, WorkingSetNewton
-from mercer._trace import Certificate, Outcome, Record, Solver, Status
+from mercer._trace import Certificate, Outcome, Record, Status
 
 PEER_SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 OWN_SOLVERS = ("auto", "newton", "irls", "quasi-newton", "gd", "cd")
@@ -70,19 +70,6 @@ class LikelihoodSums:
     class_weights: FloatArray
     pearson_chi2: float  # NaN for more than two classes
     n_obs: int
-
-
-class LogisticSolver(Solver, Protocol):
-    """What a run asks of any of the methods."""
-
-    is_stuck: bool
-
-    @property
-    def objective(self) -> float: ...
-    @property
-    def gap(self) -> float | None: ...
-    @property
-    def residual(self) -> float: ...
 
 
 class LogisticProblem:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from mercer._arrays import FloatArray
-from mercer.linear_model._logistic_fit import LikelihoodSums
+from mercer.linear_model._logistic_fit import LikelihoodSums, Run
 from mercer.linear_model._wald import Likelihood, WaldSummary, inverse_information, wald_summary
 
 MOST_COEFFICIENTS = 2000  # the information of more is not kept
@@ -21,6 +21,22 @@ class Statistics:
     sums: LikelihoodSums | None
     has_intercept: bool
     refusal: str | None = None
+
+
+def statistics_of(run: Run) -> Statistics:
+    """What `summary` will need, or why there is none."""
+    has_intercept = run.problem.has_intercept
+    if not run.strength.is_none:
+        return Statistics(
+            None, has_intercept, "a penalised fit has no standard errors, because its coefficients are biased; fit with C=inf"
+        )
+    if run.point.coef.size > MOST_COEFFICIENTS:
+        return Statistics(None, has_intercept, f"there are more than {MOST_COEFFICIENTS} coefficients")
+    if run.problem.is_separated(run.point):
+        return Statistics(
+            None, has_intercept, "the classes are perfectly separable, so the coefficients have no finite estimate"
+        )
+    return Statistics(run.problem.likelihood(run.point), has_intercept)
 
 
 def summarise(statistics: Statistics, classes: list[str], features: list[str], alpha: float) -> WaldSummary | str:
