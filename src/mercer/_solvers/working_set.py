@@ -20,6 +20,7 @@ from mercer._trace import Record
 
 LEAST_ADMITTED = 100
 MOST_SWEEPS = 100
+MOST_IDLE = 5  # steps in a row that change the objective by no more than rounding
 INNER = 0.1  # how far below the present violation a model is solved
 LEAST_DAMPING = 1e-4  # the share of the largest possible curvature that a model has at least; more where steps turn out short
 
@@ -73,6 +74,7 @@ class WorkingSetNewton:
         self.coef, self.intercept = coef.copy(), intercept.copy()
         self._raw = columns.values(coef, intercept)
         self._damping = LEAST_DAMPING
+        self._n_idle = 0
         self.is_stuck = False
         self._assess()
 
@@ -95,7 +97,8 @@ class WorkingSetNewton:
         self._damping = max(self._damping / 10, LEAST_DAMPING) if length == 1 else min(self._damping * 10, 1.0)
         self._assess()
         noise = ROUNDING * max(abs(before), self._labels.total_weight * ROUNDING)
-        self.is_stuck = length == 0 or (before - self.objective <= noise and self.violation > violation / 2)
+        self._n_idle = self._n_idle + 1 if before - self.objective <= noise and self.violation > violation / 2 else 0
+        self.is_stuck = length == 0 or self._n_idle == MOST_IDLE
         return {
             "objective": self.objective,
             "violation": self.violation,
