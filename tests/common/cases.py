@@ -65,7 +65,7 @@ CASES: dict[str, Case] = {
         grid={"C": [0.1, 10.0]},
     ),
     "LogisticRegressionCV": Case(
-        params={"Cs": 3, "cv": 2},
+        params={"Cs": [0.1, 10.0], "cv": 2},
         long_params={"solver": "gd", "tol": 0.0, "max_iter": 1_000_000},
         fixed_params=lambda X: {"tol": 1e-13, "cv": SplitByValue(), "scoring": "neg_log_loss"},
         unique_params={"tol": 1e-13, "scoring": "neg_log_loss"},

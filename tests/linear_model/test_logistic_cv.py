@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegressionCV as Peer
 from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -101,6 +102,19 @@ def test_the_certificate_is_that_of_the_last_fit_or_of_the_worst_averaged(refit)
     if refit:
         single = LogisticRegression(C=model.C_, tol=1e-10).fit(X, codes)
         np.testing.assert_allclose(model.certificate_.primal, single.certificate_.primal, rtol=1e-4)
+
+
+def test_fits_on_folds_that_do_not_converge_are_told_of_once():
+    X, codes, _ = make(2)
+    with pytest.warns(
+        ConvergenceWarning, match=r"\d of the 9 fits on the folds stopped at max_iter=2|stopped at max_iter=2"
+    ) as caught:
+        LogisticRegressionCV(Cs=[1.0, 100.0, 1e4], cv=3, max_iter=2, tol=1e-10).fit(X, codes)
+    assert len(caught) == 1
+    with pytest.warns(ConvergenceWarning, match=r"fits on the folds stopped at max_iter=1, the farthest at"):
+        LogisticRegressionCV(Cs=[1e-6, 100.0], cv=3, max_iter=1, tol=1e-3, scoring=lambda m, X, y: -abs(m.coef_).sum()).fit(
+            X, codes
+        )
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,8 @@ class Descent:
         self.problem, self.point, self._tol = problem, start, tol
         self.at = problem.evaluate(start, with_hessian=self.needs_hessian) if at is None else at
         self.is_stuck = False
+        self._measured_at: Evaluation | None = None
+        self._gap: float | None = None
 
     @property
     def objective(self) -> float:
@@ -54,7 +56,10 @@ class Descent:
 
     @property
     def gap(self) -> float | None:
-        return self.problem.gap(self.at)
+        """The problem's, measured once at each point."""
+        if self._measured_at is not self.at:
+            self._measured_at, self._gap = self.at, self.problem.gap(self.at)
+        return self._gap
 
     @property
     def gradient_norm(self) -> float:

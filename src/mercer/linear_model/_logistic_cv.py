@@ -236,7 +236,9 @@ class LogisticRegressionCV(LogisticClassifier):
         point = final.point if checked.refit else results.averaged
         attributes = {**data.attributes(point), **results.attributes(legacy=checked.use_legacy_attributes is not False)}
         task.end(lambda: attributes)
-        store_outcome(self, final.outcome(checked.max_iter))
+        outcome = final.outcome(checked.max_iter)
+        outcome.warning = outcome.warning or results.warning
+        store_outcome(self, outcome)
         self._store(attributes)
         return self
 

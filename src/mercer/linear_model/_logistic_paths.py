@@ -15,6 +15,7 @@ from sklearn.metrics import get_scorer, log_loss
 
 from mercer._arrays import FloatArray, check_weights
 from mercer._params import InvalidParameterError
+from mercer._trace import Status
 from mercer.linear_model._logistic_data import LogisticData, check_solver
 from mercer.linear_model._logistic_fit import Point, Run, Strength
 
@@ -155,6 +156,20 @@ class Results:
     def worst_averaged(self) -> Run:
         runs = [fold[ratio].runs[c] for fold, (ratio, c) in zip(self._paths, self._best_of_folds, strict=True)]
         return max(runs, key=lambda run: float(run.solver.residual))
+
+    @property
+    def warning(self) -> str | None:
+        """What to tell of the folds' fits, if some did not converge in time."""
+        runs = [run for fold in self._paths for path in fold for run in path.runs]
+        late = [run for run in runs if run.status is Status.MAX_ITER]
+        if not late:
+            return None
+        worst = max(float(run.solver.residual) for run in late)
+        return (
+            f"{len(late)} of the {len(runs)} fits on the folds stopped at max_iter={self.params.max_iter}, the farthest at "
+            f"{worst:.3g}, not within {late[0].reachable_tol:.3g}. Increase max_iter, scale the columns of X (say by "
+            "StandardScaler), or leave out the largest Cs."
+        )
 
     def attributes(self, *, legacy: bool) -> dict[str, Any]:
         grid, has_ratios = self._grid, self._grid.has_ratios
