@@ -59,6 +59,16 @@ struct SparseDesignSource : SparseDesign<T> {
 template <class Class>
 void bind_design_methods(Class& bound) {
     using Source = typename Class::Type;
+    bound.def("n_columns", [](const Source& design) { return design.cols(); });
+    bound.def("weight", [](const Source& design) { return design.weight(); });
+    bound.def(
+        "correlate",
+        [](const Source& design, Rows2<double> r, Out2<double> out, int n_threads) {
+            require(r.shape(1) == design.rows() && out.shape(0) == design.cols() && out.shape(1) == r.shape(0),
+                    "the correlations must have a line per column and a value per line of the vectors of rows");
+            design.correlate({checked_data(r), r.size()}, r.shape(0), {checked_data(out), out.size()}, threads(n_threads));
+        },
+        nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), ReleaseGil());
     bound.def(
         "measures",
         [](const Source& design, Out1<double> means, Out1<double> squares) {
@@ -66,7 +76,6 @@ void bind_design_methods(Class& bound) {
                     "the results must have one value per column");
             std::copy(design.means().begin(), design.means().end(), vector<double>(means).begin());
             std::copy(design.squares().begin(), design.squares().end(), vector<double>(squares).begin());
-            return design.weight();
         },
         nb::arg().noconvert(), nb::arg().noconvert());
 }

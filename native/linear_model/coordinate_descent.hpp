@@ -265,8 +265,9 @@ class CoordinateDescent {
         const double scale = size > 0 ? penalty_.prox(size, h) / size : 0.0;
         bool has_moved = false;
         for (std::size_t t = 0; t < n_tasks(); ++t) {
-            delta[t] = scale * next[t] - w[t];
-            w[t] = scale * next[t];
+            next[t] = scale * next[t] + 0.0;  // no negative zeros
+            delta[t] = next[t] - w[t];
+            w[t] = next[t];
             has_moved |= delta[t] != 0;
             change.size = std::max(change.size, std::abs(w[t]));
             change.update = std::max(change.update, std::abs(delta[t]));

@@ -1,5 +1,7 @@
 """Linear models."""
 
+from mercer.linear_model._elastic_net import ElasticNet, Lasso
+from mercer.linear_model._elastic_net_cv import ElasticNetCV, LassoCV
 from mercer.linear_model._families import Family
 from mercer.linear_model._glm_named import GammaRegressor, PoissonRegressor, TweedieRegressor
 from mercer.linear_model._glm_regressor import GeneralizedLinearRegressor
@@ -10,25 +12,40 @@ from mercer.linear_model._locally_weighted import LocallyWeightedRegression
 from mercer.linear_model._log_cosh import LogCoshRegressor
 from mercer.linear_model._logistic import LogisticRegression
 from mercer.linear_model._logistic_cv import LogisticRegressionCV
+from mercer.linear_model._lp import LpRegression
+from mercer.linear_model._multi_task import MultiTaskElasticNet, MultiTaskLasso
+from mercer.linear_model._multi_task_cv import MultiTaskElasticNetCV, MultiTaskLassoCV
+from mercer.linear_model._paths import enet_path, lasso_path
 from mercer.linear_model._ridge import Ridge
 from mercer.linear_model._ridge_classifier import RidgeClassifier, RidgeClassifierCV
 from mercer.linear_model._ridge_cv import RidgeCV
 
 __all__ = [
+    "ElasticNet",
+    "ElasticNetCV",
     "Family",
     "GammaRegressor",
     "GeneralizedLinearRegressor",
     "HuberRegressor",
+    "Lasso",
+    "LassoCV",
     "LinearRegression",
     "Link",
     "LocallyWeightedRegression",
     "LogCoshRegressor",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "LpRegression",
+    "MultiTaskElasticNet",
+    "MultiTaskElasticNetCV",
+    "MultiTaskLasso",
+    "MultiTaskLassoCV",
     "PoissonRegressor",
     "Ridge",
     "RidgeCV",
     "RidgeClassifier",
     "RidgeClassifierCV",
     "TweedieRegressor",
+    "enet_path",
+    "lasso_path",
 ]
