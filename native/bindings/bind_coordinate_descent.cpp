@@ -233,7 +233,7 @@ void bind_gram_descent(nb::module_& m) {
         nb::arg(), ReleaseGil());
 }
 
-// value, prox and distance of one penalty, for tests: out[i] = what(first[i], second[i]).
+// For tests: value(x), prox(x, z) and distance(x, z) of one penalty, element by element.
 template <losses::Penalty P>
 void bind_penalty_test(nb::module_& m, const char* name, P (*make)(double, double)) {
     const auto array = nb::arg().noconvert();
@@ -245,10 +245,12 @@ void bind_penalty_test(nb::module_& m, const char* name, P (*make)(double, doubl
                         distance.shape(0) == at.shape(0),
                     "all arrays must have the same length");
             const P penalty = make(first, second);
-            for (std::size_t i = 0; i < at.shape(0); ++i) {
-                vector<double>(value)[i] = penalty.value(at.data()[i]);
-                vector<double>(prox)[i] = penalty.prox(at.data()[i], other.data()[i]);
-                vector<double>(distance)[i] = penalty.distance(at.data()[i], other.data()[i]);
+            const auto x = vector<double>(at), z = vector<double>(other);
+            const auto values = vector<double>(value), proxes = vector<double>(prox), distances = vector<double>(distance);
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                values[i] = penalty.value(x[i]);
+                proxes[i] = penalty.prox(x[i], z[i]);
+                distances[i] = penalty.distance(x[i], z[i]);
             }
         },
         nb::arg(), nb::arg(), array, array, array, array, array);

@@ -410,7 +410,9 @@ class Assessment {
     double dual(double residual, double target) const {
         const double squares = residual + penalty_.l2 * squares_;
         const double most = strongest_ > 0 ? penalty_.l1 / strongest_ : std::numeric_limits<double>::infinity();
-        const double scale = squares > 0 ? std::clamp(target / squares, 0.0, most) : 0.0;
+        // Residuals that rounding has made zero still point the right way; how far to go along them, the constraint says.
+        const double wanted = squares > 0 ? std::max(target / squares, 0.0) : target > 0 && std::isfinite(most) ? most : 0.0;
+        const double scale = std::min(wanted, most);
         double best = scale * target - scale * scale / 2 * squares;
         if (penalty_.l2 > 0) best = std::max(best, target - residual / 2 - excess_ / (2 * penalty_.l2));
         return best;

@@ -92,6 +92,7 @@ class WorkingSet {
     // assess() with the same penalty.
     Reached step(Tolerance tolerance, Philox* random, Threads threads) {
         const std::size_t n_new = admit_strongest(threads);
+        const double way = way_;
         if (n_new == 0 && is_solved_) inner_share_ *= 0.1;  // nobody is missing, so the solution itself is not good enough
         is_solved_ = true;
         const Tolerance inner{std::max(inner_share_ * tolerance.gap, n_new > 0 ? 0.01 * last_gap_ : 0.0), tolerance.update};
@@ -101,7 +102,7 @@ class WorkingSet {
             descend_on_gram(inner, random);
         }
         Reached reached = assess(threads);
-        reached.is_stalled = n_new == 0 && last_update_ == 0;
+        reached.is_stalled = n_new == 0 && way_ == way;
         return reached;
     }
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import get_tags
 
@@ -48,9 +49,45 @@ class Case:
     is_lazy: bool = False  # a fit only keeps the data: it solves nothing that a certificate could speak of
 
 
+class SplitByValue:
+    """Two folds that depend on what a row holds, not on its place."""
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Any:
+        first = X[:, [0]].toarray() if sp.issparse(X) else X[:, [0]]
+        is_test = first.ravel() > 0
+        yield np.flatnonzero(~is_test), np.flatnonzero(is_test)
+        yield np.flatnonzero(is_test), np.flatnonzero(~is_test)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        return 2
+
+
+# A tolerance far below what the suites compare, and a penalty that leaves something of their data.
+_SPARSE = Case(
+    params={"alpha": 0.05},
+    fixed_params=lambda X: {"tol": 1e-12},
+    unique_params={"tol": 1e-12},
+    grid={"alpha": [0.1, 0.5]},
+)
+_SPARSE_CV = Case(
+    params={"alphas": 20},
+    fixed_params=lambda X: {"tol": 1e-12, "alphas": [0.2, 0.1, 0.05], "cv": SplitByValue()},
+    unique_params={"tol": 1e-12},
+    grid={"eps": [0.1, 0.01]},
+)
+
 CASES: dict[str, Case] = {
     "LocallyWeightedRegression": Case(is_lazy=True),
     "GeneralizedLinearRegressor": Case(unique_params={"alpha": 1.0}),  # fewer rows than parameters leave many solutions
+    "ElasticNet": _SPARSE,
+    "ElasticNetCV": _SPARSE_CV,
+    "Lasso": _SPARSE,
+    "LassoCV": _SPARSE_CV,
+    "LpRegression": _SPARSE,
+    "MultiTaskElasticNet": _SPARSE,
+    "MultiTaskElasticNetCV": _SPARSE_CV,
+    "MultiTaskLasso": _SPARSE,
+    "MultiTaskLassoCV": _SPARSE_CV,
     "KMeans": Case(
         params={"n_clusters": 4},
         long_params={"n_clusters": 200, "init": "random", "n_init": 1000, "tol": 0.0, "max_iter": 100_000},

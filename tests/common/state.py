@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 OUTPUTS = ("predict", "predict_proba", "decision_function", "transform")
 # How a fit went, not what it found: rounding may change it.
-TRACE = ("history_", "certificate_", "n_iter_")
+TRACE = ("history_", "certificate_", "n_iter_", "dual_gap_")
 
 
 def fitted_attributes(model: BaseEstimator) -> dict[str, Any]:

@@ -167,7 +167,7 @@ def test_a_data_frame_is_as_good_as_an_array(estimator, library, dtype):
     data = make_data(estimator, dtype=dtype)
     names = [f"column {j}" for j in range(data.X.shape[1])]
     frame = frames.DataFrame({name: data.X[:, j] for j, name in enumerate(names)})
-    y = data.y if data.y is None or library == "polars" else frames.Series(data.y)
+    y = data.y if data.y is None or library == "polars" else (frames.Series if data.y.ndim == 1 else frames.DataFrame)(data.y)
     model = fixed(estimator, data.X).fit(*data.with_X(frame).args[:1], *(() if y is None else (y,)))
     expected = fixed(estimator, data.X).fit(*data.args)
     assert list(model.feature_names_in_) == names

@@ -230,7 +230,7 @@ def _takes_y(estimator):
     ("change", "message"),
     [
         (lambda y: y[:-1], r"inconsistent|length|rows"),
-        (lambda y: np.tile(y, 2), r"inconsistent|length|rows"),
+        (lambda y: np.concatenate([y, y]), r"inconsistent|length|rows"),
         (lambda y: None, r"y"),
         (lambda y: np.where(np.arange(len(y)) == 3, np.nan, 0.0), r"NaN"),
         (lambda y: np.where(np.arange(len(y)) == 3, np.inf, 0.0), r"infinity"),

@@ -34,6 +34,13 @@ SHAPES = {
     "sparse_column_quantiles": {1: (SIZE + 1,)},
     "softmax_loss": {5: (SIZE, SIZE + 1), 6: (SIZE, SIZE + 1)},
     "SparseColumns": {2: (SIZE + 1,)},
+    "SparseDesign32": {2: (SIZE + 1,)},
+    "SparseDesign64": {2: (SIZE + 1,)},
+    "ElasticNetDescent": {1: (1, SIZE)},
+    "PositiveDescent": {1: (1, SIZE)},
+    "LpDescent": {1: (1, SIZE)},
+    "gram_descent": {1: (SIZE, 1), 3: (SIZE, 1), 4: (SIZE, 1)},
+    "gram_descent_lp": {1: (SIZE, 1), 3: (SIZE, 1), 4: (SIZE, 1)},
     "CsrRows32": {2: (SIZE + 1,)},
     "CsrRows64": {2: (SIZE + 1,)},
 }
@@ -144,6 +151,10 @@ def _valid(name, position, argument):
             return np.arange(shape[0], dtype=argument.dtype)  # one entry a row, on the diagonal
         return np.zeros(shape, dtype=argument.dtype)
     plain = {"int": SIZE if name.startswith(("CsrRows", "SparseColumns")) else 2, "float": 1.0, "bool": True, "str": "logistic"}
+        if name.startswith(("CsrRows", "SparseDesign")):
+            return np.arange(shape[0], dtype=argument.dtype)  # one entry a row, on the diagonal
+        return np.zeros(shape, dtype=argument.dtype)
+    plain = {"int": SIZE if name.startswith(("CsrRows", "SparseDesign")) else 2, "float": 1.0, "bool": True, "str": "logistic"}
     return plain[argument.text.split(": ")[1]]
 
 

@@ -204,6 +204,11 @@ class ElasticNet(SparseLinearRegressor):
             self.n_iter_ = [len(run.history) for run in runs]
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
 
 class ElasticNetFit:
     """The fits of all targets of one problem."""
@@ -323,6 +328,8 @@ class Lasso(ElasticNet):
         name: rule for name, rule in ElasticNet._parameter_rules.items() if name != "l1_ratio"
     }
 
+    l1_ratio = 1.0  # not a parameter here
+
     path = staticmethod(lasso_path)  # type: ignore[assignment]  # it has no l1_ratio
 
     def __init__(
@@ -339,16 +346,13 @@ class Lasso(ElasticNet):
         random_state: int | np.random.RandomState | None = None,
         selection: str = "cyclic",
     ) -> None:
-        super().__init__(
-            alpha=alpha,
-            l1_ratio=1.0,
-            fit_intercept=fit_intercept,
-            precompute=precompute,
-            copy_X=copy_X,
-            max_iter=max_iter,
-            tol=tol,
-            warm_start=warm_start,
-            positive=positive,
-            random_state=random_state,
-            selection=selection,
-        )
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection

@@ -58,7 +58,7 @@ class MultiTaskElasticNet(SparseLinearRegressor):
     dual_gap_ : float
         The duality gap: no coefficients have an objective lower by more than that.
     eps_ : float
-        `tol` times the sum of squares of (centred) y, with weights of mean one.
+        `tol` times the sum of squares of (centred) y.
     n_iter_ : int
     history_ : list of dict
         For each iteration `objective`, `gap` and `n_active` (features in use).
@@ -152,7 +152,7 @@ class MultiTaskElasticNet(SparseLinearRegressor):
         run = run_multi_task(problem, start, task, params, y)
         attributes = multi_task_attributes(run.coef, run.reached, problem, params, y)
         task.end(lambda: attributes)
-        self._store({**attributes, "eps_": params.tol * run.total * len(y)})
+        self._store({**attributes, "eps_": params.tol * run.total * problem.weight})
         return store_outcome(self, outcome_of([run], METHOD, tol=params.tol, max_iter=params.max_iter))
 
     def __sklearn_tags__(self) -> Any:
@@ -226,7 +226,7 @@ class MultiTaskLasso(MultiTaskElasticNet):
     dual_gap_ : float
         The duality gap: no coefficients have an objective lower by more than that.
     eps_ : float
-        `tol` times the sum of squares of (centred) y, with weights of mean one.
+        `tol` times the sum of squares of (centred) y.
     n_iter_ : int
     history_ : list of dict
         For each iteration `objective`, `gap` and `n_active` (features in use).
@@ -259,6 +259,8 @@ class MultiTaskLasso(MultiTaskElasticNet):
         name: rule for name, rule in MultiTaskElasticNet._parameter_rules.items() if name != "l1_ratio"
     }
 
+    l1_ratio = 1.0  # not a parameter here
+
     def __init__(
         self,
         alpha: float = 1.0,
@@ -271,14 +273,11 @@ class MultiTaskLasso(MultiTaskElasticNet):
         random_state: int | np.random.RandomState | None = None,
         selection: str = "cyclic",
     ) -> None:
-        super().__init__(
-            alpha=alpha,
-            l1_ratio=1.0,
-            fit_intercept=fit_intercept,
-            copy_X=copy_X,
-            max_iter=max_iter,
-            tol=tol,
-            warm_start=warm_start,
-            random_state=random_state,
-            selection=selection,
-        )
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.selection = selection

@@ -137,7 +137,7 @@ def has_few_features(shape: tuple[int, int], n_penalties: int) -> bool:
 
 def _with_given_gram(estimator: Any, columns: Columns, given: Any) -> Gram:
     """The user's Gram matrix in place of ours: of A, or of X with rows times roots of weights, which is then centred here."""
-    owner, squares, x_mean = type(estimator).__name__, columns.squares, columns.x_mean
+    owner, squares, x_mean = _owner(estimator), columns.squares, columns.x_mean
     gram = np.array(check_array(given, dtype=np.float64, input_name="precompute"))
     if gram.shape != (len(squares), len(squares)):
         raise ValueError(
@@ -157,9 +157,14 @@ def _with_given_gram(estimator: Any, columns: Columns, given: Any) -> Gram:
     return Gram(gram, columns.moments, np.einsum("ij,ij->i", target, target), x_mean, columns.y_mean, columns.weight)
 
 
+def _owner(caller: Any) -> str:
+    """The name of a function or of an estimator's class."""
+    return str(getattr(caller, "__name__", type(caller).__name__))
+
+
 def refuse(estimator: Any, X: Any, y: FloatArray) -> None:
     """Say why sums of squares are not finite."""
-    name = getattr(estimator, "__name__", type(estimator).__name__)
+    name = _owner(estimator)
     require_finite(estimator, X)
     assert_all_finite(y, estimator_name=name, input_name="y")
     values = X.data if sp.issparse(X) else X
