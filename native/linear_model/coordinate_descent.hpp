@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -49,6 +50,7 @@ class GramQuadratic {
     std::size_t size() const { return size_; }
     Tasks<kTasks> tasks() const { return tasks_; }
     double curvature(std::size_t j) const { return gram_[j * stride_ + j]; }
+    double entry(std::size_t i, std::size_t j) const { return gram_[i * stride_ + j]; }
     double gradient(std::size_t j, std::size_t t) const { return gradient_[j * tasks_.count() + t]; }
     std::span<double> state() const { return gradient_; }  // affine in w
 
@@ -176,6 +178,28 @@ bool anderson_weights(const std::vector<double> (&points)[K + 1], std::array<dou
     return true;
 }
 
+// Overwrites the lower triangle of a (n x n, by rows) with its Cholesky factor and b with the solution of a x = b; false where a is
+// not positive definite. In a fixed order of its own: BLAS would round differently with other threads. O(n^3).
+inline bool solve_cholesky(std::vector<double>& a, std::vector<double>& b) {
+    const std::size_t n = b.size();
+    for (std::size_t i = 0; i < n; ++i) {
+        double* row = a.data() + i * n;
+        checkpoint();
+        for (std::size_t j = 0; j <= i; ++j) {
+            const double* other = a.data() + j * n;
+            const double rest = row[j] - lane_sum(j, [&](std::size_t k) { return row[k] * other[k]; });
+            if (i == j && !(rest > 0)) return false;
+            row[j] = i == j ? std::sqrt(rest) : rest / other[j];
+        }
+        b[i] = (b[i] - lane_sum(i, [&](std::size_t k) { return row[k] * b[k]; })) / row[i];
+    }
+    for (std::size_t i = n; i-- > 0;) {
+        b[i] /= a[i * n + i];
+        for (std::size_t k = 0; k < i; ++k) b[k] -= b[i] * a[i * n + k];
+    }
+    return true;
+}
+
 }  // namespace detail
 
 // How far the last sweep moved: the largest change of a coefficient, and the largest coefficient.
@@ -185,7 +209,8 @@ struct Change {
     bool is_within(double tol) const { return update <= tol * size; }
 };
 
-// Sweeps over the coordinates, each set to the exact minimiser along it, with Anderson acceleration.
+// Sweeps over the coordinates, each set to the exact minimiser along it, with Anderson acceleration and, for l1 and l2 penalties on
+// a Gram matrix, Newton's method for the coefficients in use: while their signs hold, the problem is a linear system.
 template <class Quadratic, losses::Penalty P, std::size_t kTasks>
 class CoordinateDescent {
    public:
@@ -194,7 +219,8 @@ class CoordinateDescent {
         : quadratic_(quadratic), penalty_(penalty), w_(w), random_(random), group_(2 * quadratic.tasks().count()) {}
 
     // One sweep over all columns, then (unless that moved nothing by more than `tol` times the largest coefficient) five over those
-    // in use and an extrapolation from them, kept where it lowers the objective. Returns the change of the first sweep.
+    // in use and an extrapolation from them, and from the second call on a Newton step, each kept where it lowers the objective.
+    // Returns the change of the first sweep.
     Change run(double tol) {
         const Change change = sweep_all();
         if (change.is_within(tol) || !std::isfinite(change.update)) return change;
@@ -208,6 +234,8 @@ class CoordinateDescent {
             if (inner.update == 0) return change;
         }
         if (random_ == nullptr) extrapolate();
+        if constexpr (kHasNewton)
+            if (++n_runs_ >= kFirstNewton && std::has_single_bit(n_runs_)) step_newton();
         return change;
     }
 
@@ -220,6 +248,9 @@ class CoordinateDescent {
 
    private:
     static constexpr std::size_t kMemory = 5;
+    static constexpr std::size_t kMostNewton = 1024;  // coefficients in use: beyond it, a factorisation costs too many sweeps
+    static constexpr std::size_t kFirstNewton = 16;   // round; then at every doubling: most descents end before
+    static constexpr bool kHasNewton = kTasks == 1 && losses::HasDual<P> && requires(Quadratic& q) { q.entry(0, 0); };
 
     std::size_t n_tasks() const { return quadratic_.tasks().count(); }
     double norm(const double* group) const {
@@ -301,13 +332,58 @@ class CoordinateDescent {
             for (std::size_t i = 0; i < point.size(); ++i) point[i] += weights[k] * points_[k + 1][i];
         const double before = objective();
         const std::vector<double> state(quadratic_.state().begin(), quadratic_.state().end());
-        restore(point);
-        if (std::isfinite(penalty_value())) {
-            quadratic_.refresh(w_);
-            if (objective() < before) return;
-        }
+        if (try_point(point, before)) return;
         restore(points_[kMemory]);
         std::copy(state.begin(), state.end(), quadratic_.state().begin());
+    }
+
+    // Moves the coefficients in use to `point`; true where that lowers the objective.
+    bool try_point(const std::vector<double>& point, double before) {
+        restore(point);
+        if (!std::isfinite(penalty_value())) return false;
+        quadratic_.refresh(w_);
+        return objective() < before;
+    }
+
+    // To the minimum over the coefficients in use as if their signs were fixed; those that would change sign become zero. Where
+    // that does not lower the objective, only as far as the first of them, which always does.
+    void step_newton() {
+        find_active();
+        const std::size_t n = active_.size();
+        if (n == 0 || n > kMostNewton) return;
+        std::vector<double> direction(n);
+        if (!newton_direction(direction)) return;
+        save(0);
+        const std::vector<double>& here = points_[0];
+        const std::vector<double> state(quadratic_.state().begin(), quadratic_.state().end());
+        const double before = objective();
+        double longest = 1;
+        for (std::size_t a = 0; a < n; ++a)
+            if (here[a] * (here[a] + direction[a]) < 0) longest = std::min(longest, -here[a] / direction[a]);
+        for (const double length : {1.0, longest}) {
+            std::vector<double> point(n);
+            for (std::size_t a = 0; a < n; ++a) {
+                const double next = here[a] + length * direction[a];
+                point[a] = here[a] * next <= 0 || (length < 1 && here[a] + longest * direction[a] == 0) ? 0.0 : next;
+            }
+            if (try_point(point, before)) return;
+        }
+        restore(here);
+        std::copy(state.begin(), state.end(), quadratic_.state().begin());
+    }
+
+    bool newton_direction(std::vector<double>& direction) const {
+        const std::size_t n = active_.size();
+        std::vector<double> matrix(n * n);
+        double largest = 0;
+        for (const std::size_t j : active_) largest = std::max(largest, quadratic_.curvature(j));
+        for (std::size_t a = 0; a < n; ++a) {
+            const double w = w_[active_[a]];
+            for (std::size_t b = 0; b <= a; ++b) matrix[a * n + b] = quadratic_.entry(active_[a], active_[b]);
+            matrix[a * n + a] += penalty_.l2 + 1e-12 * largest;  // more columns than rows leave directions without curvature
+            direction[a] = quadratic_.gradient(active_[a], 0) - std::copysign(penalty_.l1, w) - penalty_.l2 * w;
+        }
+        return detail::solve_cholesky(matrix, direction);
     }
 
     Quadratic& quadratic_;
@@ -317,6 +393,7 @@ class CoordinateDescent {
     std::vector<double> group_;
     std::vector<std::size_t> active_;
     std::vector<double> points_[kMemory + 1];
+    std::size_t n_runs_ = 0;
 };
 
 // What a point has reached. `gap` bounds the distance to the least objective; where there is no dual (a penalty that is not convex,

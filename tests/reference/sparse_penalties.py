@@ -1,4 +1,4 @@
-"""Least squares with sparse penalties as in a textbook: objectives, optimality conditions, slow descents, in double precision."""
+"""Least squares with sparse penalties as in a textbook: objectives, optimality conditions, and slow descents, in float64."""
 
 from __future__ import annotations
 
