@@ -85,6 +85,7 @@ class WorkingSet {
         Reached reached = assessment.reached(dot(residual_, residual_), dot(residual_, target_));
         reached.update = last_update_;
         last_gap_ = reached.gap;
+        n_active_ = reached.n_active;
         return reached;
     }
 
@@ -109,6 +110,7 @@ class WorkingSet {
    private:
     static constexpr std::size_t kInnerRounds = 100;
     static constexpr std::size_t kLeastAdmitted = 64;
+    static constexpr std::size_t kMostAdmittedFirst = 256;
 
     std::size_t n_tasks() const { return tasks_.count(); }
     std::size_t member(std::size_t k) const { return static_cast<std::size_t>(members_[k]); }
@@ -142,7 +144,7 @@ class WorkingSet {
         for (const Column j : doubtful) measured_at_[static_cast<std::size_t>(j)] = way_;
     }
 
-    // Lets in the strongest of the columns beyond their threshold, and of those just below it. At most as many as there are.
+    // Lets in the strongest of the columns beyond their threshold, and of those just below it; returns how many.
     std::size_t admit_strongest(Threads threads) {
         std::vector<std::pair<double, Column>> candidates;
         bool has_violation = false;
@@ -154,7 +156,10 @@ class WorkingSet {
             if (pull > 0.9 * threshold) candidates.emplace_back(threshold > 0 ? -pull / threshold : -pull, static_cast<Column>(j));
         }
         if (!has_violation) return 0;
-        const std::size_t n = std::min(candidates.size(), std::max(kLeastAdmitted, members_.size()));
+        // A round costs a pass over X, and its members their Gram matrix: as many as are in use, and a good share of rows at first.
+        const std::size_t first = std::clamp(design_.rows() / 4, kLeastAdmitted, kMostAdmittedFirst);
+        const std::size_t most = members_.empty() ? first : std::max(kLeastAdmitted, n_active_);
+        const std::size_t n = std::min(candidates.size(), most);
         std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(n), candidates.end());
         std::vector<Column> chosen(n);
         for (std::size_t k = 0; k < n; ++k) chosen[k] = candidates[k].second;
@@ -233,6 +238,7 @@ class WorkingSet {
     GrowingGram gram_;
     double last_gap_ = std::numeric_limits<double>::infinity();
     double last_update_ = 0;
+    std::size_t n_active_ = 0;
     double inner_share_ = 0.1;
     bool is_solved_ = false;
 };
