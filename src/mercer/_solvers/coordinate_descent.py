@@ -178,10 +178,11 @@ class WorkingSetDescent(_Stopping):
         # Coefficients for the penalty before may just pass for this one; a step is cheap and leaves much better ones.
         if self.reached.gap <= 0.01 * self._tol * self.total:
             return 0
-        for n_iter in range(1, max_iter + 1):
+        self.step()
+        n_iter = 1
+        while not self.is_done and n_iter < max_iter:
             self.step()
-            if self.is_done:
-                break
+            n_iter += 1
         return n_iter
 
     @property
