@@ -66,6 +66,7 @@ def check_X_y(
     sparse: str | tuple[str, ...] | None = None,
     finite: Finite = "check",
     multi_output: bool = False,
+    reset: bool = True,
 ) -> tuple[Any, FloatArray]:
     """X as in `check_X` and a numeric y of the same float type, one value (or one line) a row."""
     X, y = validate_data(
@@ -78,6 +79,7 @@ def check_X_y(
         ensure_all_finite=_finite_option(finite),
         multi_output=multi_output,
         y_numeric=True,
+        reset=reset,
     )
     return _tidy(X), np.ascontiguousarray(y, dtype=X.dtype)
 
@@ -103,6 +105,23 @@ def check_X_labels(
             "in the data."
         )
     return _tidy(X), classes, codes
+
+
+def check_X_known_labels(
+    estimator: Any, X: Any, y: Any, classes: npt.NDArray[Any], *, sparse: str | tuple[str, ...] | None = None, reset: bool
+) -> tuple[Any, npt.NDArray[np.intp]]:
+    """X as in `check_X` and the place of each label among sorted `classes`, for data that come in parts and may lack some."""
+    X, y = validate_data(
+        estimator, X, y, accept_sparse=sparse or False, accept_large_sparse=False, dtype=FLOATS, reset=reset
+    )
+    check_classification_targets(y)
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    if (unknown := classes[codes] != y).any():
+        raise ValueError(
+            f"{_name_of(estimator)}: y holds the label {y[unknown][0]!r}, which is not among classes={classes.tolist()!r}; "
+            "the first call of partial_fit must name all of them."
+        )
+    return _tidy(X), codes
 
 
 def check_class_weight(

@@ -15,10 +15,13 @@ from mercer.linear_model._logistic_cv import LogisticRegressionCV
 from mercer.linear_model._lp import LpRegression
 from mercer.linear_model._multi_task import MultiTaskElasticNet, MultiTaskLasso
 from mercer.linear_model._multi_task_cv import MultiTaskElasticNetCV, MultiTaskLassoCV
+from mercer.linear_model._passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
 from mercer.linear_model._paths import enet_path, lasso_path
+from mercer.linear_model._perceptron import Perceptron
 from mercer.linear_model._ridge import Ridge
 from mercer.linear_model._ridge_classifier import RidgeClassifier, RidgeClassifierCV
 from mercer.linear_model._ridge_cv import RidgeCV
+from mercer.linear_model._sgd import SGDClassifier, SGDRegressor
 
 __all__ = [
     "ElasticNet",
@@ -40,11 +43,16 @@ __all__ = [
     "MultiTaskElasticNetCV",
     "MultiTaskLasso",
     "MultiTaskLassoCV",
+    "PassiveAggressiveClassifier",
+    "PassiveAggressiveRegressor",
+    "Perceptron",
     "PoissonRegressor",
     "Ridge",
     "RidgeCV",
     "RidgeClassifier",
     "RidgeClassifierCV",
+    "SGDClassifier",
+    "SGDRegressor",
     "TweedieRegressor",
     "enet_path",
     "lasso_path",

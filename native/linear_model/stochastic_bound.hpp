@@ -1,0 +1,80 @@
+// How good a linear model is: its loss over all rows, and what a bound on the best possible loss needs, in one pass over the data.
+//
+// For a convex loss L with derivative u at the value p of a row, L*(u) = u p - L(p): the conjugate comes without a formula of its
+// own, and so does a point of the dual. The dual wants the weighted derivatives to add up to zero (the intercept is free), which
+// those of an inexact model do not. Scaling the heavier side, positive or negative, by c <= 1 mends that, and as L* is convex,
+// L*(c u) <= c L*(u) + (1 - c) L*(0) with L*(0) = -min L. So everything is summed by the sign of the derivative.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "core/parallel.hpp"
+#include "linear_model/stochastic.hpp"
+
+namespace mercer::linear_model::stochastic {
+
+// The columns of the sums of an output; the last six are for negative, then for positive derivatives.
+enum SumColumn : std::size_t {
+    kTotalLoss,
+    kRows,
+    kMisclassified,
+    kLeastMargin,
+    kSlope,
+    kConjugate,
+    kLeastLoss,
+    kSumColumns = kSlope + 6
+};
+
+// Writes for each output its sums and, to `sides` (two lines an output), the sums of weight times derivative times row for
+// negative and for positive derivatives. Weights are those of rows times those of classes; the least margin is that of
+// y (x w + b) over rows of positive weight, and rows where it is not positive are misclassified. O(n d) an output.
+template <class Rows, Real T>
+void bound(const Rows& rows, const Targets<T>& targets, const Rule& rule, RowMajor<const T> coef,
+           std::span<const double> intercepts, RowMajor<double> sums, RowMajor<double> sides, Threads threads) {
+    const std::size_t d = rows.cols();
+    const std::size_t width = kSumColumns + 2 * d;
+    // Each chunk has sums of its own: no more of them than the data are worth.
+    const double most = std::clamp(rows.n_entries() / (16.0 * static_cast<double>(d) + 1), 1.0, 64.0);
+    const Chunks chunks = Chunks::of(rows.rows(), 1024, static_cast<std::size_t>(most));
+    for (std::size_t k = 0; k < coef.rows; ++k) {
+        std::vector<double> partial(chunks.count * width, 0.0);
+        const double negative = rule.loss.negative_label();
+        parallel_for(chunks.count, threads.for_work(2 * rows.n_entries()), [&](std::size_t chunk) {
+            double* sum = partial.data() + chunk * width;
+            sum[kLeastMargin] = std::numeric_limits<double>::infinity();
+            for (std::size_t row = chunks.begin(chunk); row < chunks.end(chunk); ++row) {
+                const double y = targets.target(row, k, negative);
+                const double weight = targets.weight(row) * targets.class_weights(k, y > 0);
+                if (weight == 0) continue;
+                const double raw = rows.wide_dot(row, coef.row(k)) + intercepts[k];
+                const double value = rule.loss.value(y, raw), slope = rule.loss.slope(y, raw);
+                const double margin = y > 0 ? raw : -raw;
+                sum[kTotalLoss] += weight * value;
+                sum[kRows] += 1;
+                sum[kMisclassified] += margin <= 0;
+                sum[kLeastMargin] = std::min(sum[kLeastMargin], margin);
+                const std::size_t side = slope > 0;
+                sum[kSlope + 3 * side] += weight * slope;
+                sum[kConjugate + 3 * side] += weight * (slope * raw - value);
+                sum[kLeastLoss + 3 * side] += weight * rule.loss.least(y);
+                if (slope != 0) rows.wide_add(row, weight * slope, sum + kSumColumns + side * d);
+            }
+        });
+        double* total = sums.row(k);
+        std::copy_n(partial.data(), kSumColumns, total);
+        std::copy_n(partial.data() + kSumColumns, 2 * d, sides.row(2 * k));
+        for (std::size_t chunk = 1; chunk < chunks.count; ++chunk) {
+            const double* sum = partial.data() + chunk * width;
+            const double margin = std::min(total[kLeastMargin], sum[kLeastMargin]);
+            for (std::size_t j = 0; j < kSumColumns; ++j) total[j] += sum[j];
+            total[kLeastMargin] = margin;
+            for (std::size_t j = 0; j < 2 * d; ++j) sides.row(2 * k)[j] += sum[kSumColumns + j];
+        }
+    }
+}
+
+}  // namespace mercer::linear_model::stochastic
