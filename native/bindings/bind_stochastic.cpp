@@ -66,26 +66,16 @@ stochastic::Outputs<T> outputs(std::size_t n_rows, std::size_t n_features, const
     return o;
 }
 
-std::span<const std::int32_t> active_outputs(const In1<std::int32_t>& active, std::size_t n_outputs) {
-    const auto a = vector<std::int32_t>(active);
-    std::vector<bool> is_there(n_outputs, false);  // twice the same output would be two threads on one line
-    for (const std::int32_t k : a) {
-        require(k >= 0 && static_cast<std::size_t>(k) < n_outputs && !is_there[static_cast<std::size_t>(k)],
-                "an active output is not there, or named twice");
-        is_there[static_cast<std::size_t>(k)] = true;
-    }
-    return a;
-}
-
 template <Real T, class Rows>
 void descend(const Rows& x, const In1<T>& y, const MaybeIn1<std::int32_t>& positives, const MaybeIn1<T>& weights,
              const Rows2<double>& class_weights, const Rule& rule, const In1<std::int64_t>& seeds, const Out2<std::int32_t>& order,
              const Out2<T>& coef, const MaybeOut2<T>& averages, const MaybeOut2<T>& taxes, const Out2<double>& state,
-             const In1<std::int32_t>& active, int n_threads) {
+             const In1<std::int32_t>& is_done, int n_threads) {
     const std::size_t n = x.rows(), k = coef.shape(0);
+    require(is_done.shape(0) == k, "there must be one flag per output");
     stochastic::descend<Rows, T>(x, targets<T>(n, k, y, positives, weights, class_weights), rule,
                                  outputs<T>(n, x.cols(), rule, order, seeds, coef, averages, taxes, state),
-                                 active_outputs(active, k), threads(n_threads));
+                                 vector<std::int32_t>(is_done), threads(n_threads));
 }
 
 template <Real T, class Rows>
@@ -111,18 +101,18 @@ void bind_kernels(nb::module_& m) {
         "stochastic_descent",
         [](In2<T> x, In1<T> y, MaybeIn1<std::int32_t> positives, MaybeIn1<T> weights, Rows2<double> class_weights, const Rule& rule,
            In1<std::int64_t> seeds, Out2<std::int32_t> order, Out2<T> coef, MaybeOut2<T> averages, MaybeOut2<T> taxes,
-           Out2<double> state, In1<std::int32_t> active, int n_threads) {
+           Out2<double> state, In1<std::int32_t> is_done, int n_threads) {
             descend<T>(dense_rows<T>(x), y, positives, weights, class_weights, rule, seeds, order, coef, averages, taxes, state,
-                       active, n_threads);
+                       is_done, n_threads);
         },
         array, array, maybe, maybe, array, nb::arg(), array, array, array, maybe, maybe, array, array, nb::arg(), ReleaseGil());
     m.def(
         "sparse_stochastic_descent",
         [](In1<T> values, In1<std::int32_t> columns, In1<std::int32_t> row_starts, In1<T> y, MaybeIn1<std::int32_t> positives,
            MaybeIn1<T> weights, Rows2<double> class_weights, const Rule& rule, In1<std::int64_t> seeds, Out2<std::int32_t> order,
-           Out2<T> coef, MaybeOut2<T> averages, MaybeOut2<T> taxes, Out2<double> state, In1<std::int32_t> active, int n_threads) {
+           Out2<T> coef, MaybeOut2<T> averages, MaybeOut2<T> taxes, Out2<double> state, In1<std::int32_t> is_done, int n_threads) {
             const stochastic::CsrRows<T> x{csr<T>(values, columns, row_starts, coef.shape(1))};
-            descend<T>(x, y, positives, weights, class_weights, rule, seeds, order, coef, averages, taxes, state, active,
+            descend<T>(x, y, positives, weights, class_weights, rule, seeds, order, coef, averages, taxes, state, is_done,
                        n_threads);
         },
         array, array, array, array, maybe, maybe, array, nb::arg(), array, array, array, maybe, maybe, array, array, nb::arg(),

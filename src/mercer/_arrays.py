@@ -111,15 +111,13 @@ def check_X_known_labels(
     estimator: Any, X: Any, y: Any, classes: npt.NDArray[Any], *, sparse: str | tuple[str, ...] | None = None, reset: bool
 ) -> tuple[Any, npt.NDArray[np.intp]]:
     """X as in `check_X` and the place of each label among sorted `classes`, for data that come in parts and may lack some."""
-    X, y = validate_data(
-        estimator, X, y, accept_sparse=sparse or False, accept_large_sparse=False, dtype=FLOATS, reset=reset
-    )
+    X, y = validate_data(estimator, X, y, accept_sparse=sparse or False, accept_large_sparse=False, dtype=FLOATS, reset=reset)
     check_classification_targets(y)
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     if (unknown := classes[codes] != y).any():
         raise ValueError(
-            f"{_name_of(estimator)}: y holds the label {y[unknown][0]!r}, which is not among classes={classes.tolist()!r}; "
-            "the first call of partial_fit must name all of them."
+            f"{_name_of(estimator)}: y holds the label {y[unknown].tolist()[0]!r}, which is not among "
+            f"classes={classes.tolist()!r}; the first call of partial_fit must name all of them."
         )
     return _tidy(X), codes
 

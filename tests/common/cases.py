@@ -47,6 +47,7 @@ class Case:
     row_counting: tuple[str, ...] = ()  # attributes for which a row of weight two is not two rows
     grid: Mapping[str, list[Any]] = field(default_factory=dict)  # for a grid search
     is_lazy: bool = False  # a fit only keeps the data: it solves nothing that a certificate could speak of
+    is_online: bool = False  # takes one step a row: a step of weight two is not two steps
 
 
 class SplitByValue:
@@ -119,6 +120,16 @@ for name in ("RidgeCV", "RidgeClassifierCV"):
         row_counting=("best_score_",),  # leaving out a row of weight two is not leaving out one of two equal rows
         grid={"fit_intercept": [True, False]},
     )
+ONLINE = {"max_iter": 1_000_000, "tol": None}
+for _name in ("SGDClassifier", "SGDRegressor"):
+    CASES[_name] = Case(
+        long_params=ONLINE, fixed_params=lambda X: {"shuffle": False}, grid={"alpha": [1e-4, 1e-2]}, is_online=True
+    )
+for _name in ("PassiveAggressiveClassifier", "PassiveAggressiveRegressor"):
+    CASES[_name] = Case(long_params=ONLINE, fixed_params=lambda X: {"shuffle": False}, grid={"C": [0.1, 1.0]}, is_online=True)
+CASES["Perceptron"] = Case(
+    long_params=ONLINE, fixed_params=lambda X: {"shuffle": False}, grid={"eta0": [0.1, 1.0]}, is_online=True
+)
 
 LONG_SHAPE = (200_000, 20)
 

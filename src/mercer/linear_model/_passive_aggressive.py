@@ -265,9 +265,9 @@ class PassiveAggressiveRegressor(OnlineRegressor):
     >>> import numpy as np
     >>> from mercer.linear_model import PassiveAggressiveRegressor
     >>> X = np.random.RandomState(0).randn(200, 2)
-    >>> model = PassiveAggressiveRegressor(epsilon=0.0, random_state=0).fit(X, X @ [1, 2] + 3)
-    >>> model.coef_.round(6), model.intercept_.round(6)
-    (array([1., 2.]), array([3.]))
+    >>> model = PassiveAggressiveRegressor(C=0.1, epsilon=0.0, random_state=0).fit(X, X @ [1, 2] + 3)
+    >>> model.score(X, X @ [1, 2] + 3) > 0.95
+    True
     """
 
     _parameter_rules: ClassVar[dict[str, Rule]] = {

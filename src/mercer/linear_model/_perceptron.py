@@ -24,13 +24,14 @@ ACTIVATIONS = {"sign": "sign_error", "tanh": "tanh_error", "sigmoid": "logistic"
 class Perceptron(OnlineClassifier):
     r"""The perceptron, by the rule of Rosenblatt, Hebb or Widrow and Hoff, with the bound on its mistakes.
 
-    Takes the rows in turn and learns from the misclassified ones, :math:`y_i (x_i^\top w + b) \le 0` with labels -1 and 1, until
-    none is left; with more than two classes, one perceptron for each class against the rest. With :math:`\eta` for `eta0`:
+    Takes the rows in turn and learns from the misclassified ones, :math:`y_i (x_i^\top w + b) \le 0` with labels -1 and 1,
+    until none is left; with more than two classes, one for each class against the rest. With :math:`\eta` for `eta0`:
 
     - Rosenblatt: :math:`w \leftarrow w + \eta s_i y_i x_i` and :math:`b \leftarrow b + \eta s_i y_i` on a mistake: stochastic
       descent on the perceptron loss :math:`\max(0, -y_i (x_i^\top w + b))` plus a penalty, as in scikit-learn.
     - Hebb: the same step, with no penalty, and passes go on as long as a row is misclassified.
-    - Widrow-Hoff: :math:`w \leftarrow w + \eta s_i (y_i - h(x_i^\top w + b)) x_i` and b alike on every row, for an activation h.
+    - Widrow-Hoff: :math:`w \leftarrow w + \eta s_i (y_i - h(x_i^\top w + b)) x_i` and b alike on every row, for an
+      activation h.
 
     Parameters
     ----------
@@ -103,8 +104,8 @@ class Perceptron(OnlineClassifier):
 
     Notes
     -----
-    A pass takes O(n d) for each class; classes run in parallel. After a pass without a mistake nothing would change any more, so
-    the fit ends there; scikit-learn makes `n_iter_no_change` more passes to the same coefficients. Else the differences are
+    A pass takes O(n d) for each class; classes run in parallel. After a pass without a mistake nothing would change any more,
+    so the fit ends there; scikit-learn makes `n_iter_no_change` more passes to the same coefficients. Else the differences are
     those of `SGDClassifier`, to which ``Perceptron()`` corresponds with loss="perceptron", learning_rate="constant", eta0=1 and
     penalty=None.
 
@@ -183,8 +184,8 @@ class Perceptron(OnlineClassifier):
         for name, allowed in (("penalty", None), ("early_stopping", False)):
             if not is_rosenblatt and getattr(params, name) != allowed:
                 raise ValueError(
-                    f"{type(self).__name__}: {name}={getattr(params, name)!r} is not valid with rule={params.rule!r}; it must be "
-                    f"{allowed}, or rule='rosenblatt'."
+                    f"{type(self).__name__}: {name}={getattr(params, name)!r} is not valid with rule={params.rule!r}; it must "
+                    f"be {allowed}, or rule='rosenblatt'."
                 )
         names = (
             "penalty", "alpha", "l1_ratio", "fit_intercept", "eta0", "shuffle", "max_iter", "verbose", "n_iter_no_change",
@@ -257,7 +258,7 @@ class Perceptron(OnlineClassifier):
         n_left = reached.n_misclassified
         if n_left == 0:
             status = Status.CONVERGED
-        elif status is Status.CONVERGED:  # by tol, or by a pass that a smooth activation spoilt after the fact
+        elif status is Status.CONVERGED:  # by tol
             status = Status.INEXACT
         certificate = Certificate(
             method=f"perceptron, rule of {self.rule}",
@@ -270,8 +271,8 @@ class Perceptron(OnlineClassifier):
         warning = None
         if status is Status.MAX_ITER:
             warning = (
-                f"did not converge: after max_iter={settings.max_iter} passes {n_left} rows are misclassified. Where the classes "
-                "cannot be separated by a hyperplane, as in XOR, no perceptron converges: add features, or fit an SGDClassifier. "
+                f"did not converge: after max_iter={settings.max_iter} passes {n_left} rows are misclassified. Where no "
+                "hyperplane separates the classes, as in XOR, no perceptron converges: add features, or fit an SGDClassifier. "
                 "Else raise max_iter."
             )
         return Outcome(certificate, history, warning)
@@ -288,7 +289,9 @@ def _mistake_bound(
     if settings.penalty is not None or settings.loss not in ("perceptron", "sign_error") or not (least_margins > 0).all():
         return None
     weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights.astype(np.float64)
-    squared = problem.X.multiply(problem.X).sum(axis=1) if sp.issparse(problem.X) else np.einsum("ij,ij->i", problem.X, problem.X)
+    squared = (
+        problem.X.multiply(problem.X).sum(axis=1) if sp.issparse(problem.X) else np.einsum("ij,ij->i", problem.X, problem.X)
+    )
     radius = float(np.asarray(squared, dtype=np.float64).ravel()[weights > 0].max()) + settings.fit_intercept
     total = 0.0
     for output in range(problem.n_outputs):
@@ -301,5 +304,5 @@ def _mistake_bound(
         margin, ahead = least_margins[output] / size, normal @ origin / size
         b = largest * radius - 2 * margin * ahead
         furthest = (b + np.sqrt(b * b + 4 * margin**2 * (origin @ origin - ahead**2))) / (2 * margin**2)
-        total += float(furthest) / least
+        total += float(furthest / least)
     return total

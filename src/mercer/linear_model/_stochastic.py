@@ -7,6 +7,7 @@ times weights of classes, and n counts the rows of positive weight.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -90,7 +91,7 @@ class Settings:
 
 @dataclass
 class Iterate:
-    """Where descent is: the coefficients (outputs x features), their averages where asked for, and the number of the next step."""
+    """Where descent is: the coefficients (outputs x features), their averages if asked for, and the number of the next step."""
 
     coef: FloatArray
     intercept: FloatArray
@@ -156,21 +157,48 @@ class Problem:
 Score = Callable[[FloatArray, float, int], float]
 
 
+class Patience:
+    """Waits for one output: says when `n_iter_no_change` passes in a row have not come `tol` below the best value so far."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._tol, self._n_iter_no_change = settings.tol, settings.n_iter_no_change
+        self._best = math.inf
+        self._n_bad = 0
+        self.gain = 0.0  # by which the last value is below the best before; of the first value, its size
+
+    def is_over(self, value: float) -> bool:
+        self.gain = max(self._best - value, 0.0) if math.isfinite(self._best) else abs(value)
+        if self._tol is not None:
+            self._n_bad = self._n_bad + 1 if value > self._best - self._tol else 0
+        self._best = min(self._best, value)
+        return self._n_bad >= self._n_iter_no_change
+
+    def renew(self) -> None:
+        self._n_bad = 0
+
+
 class Descent:
     """Passes over all rows; each output stops by itself, as the peer's do.
 
     Without a validation score, an output stops when its objective, summed over a pass as it goes, has not come `tol` below the
     best one in `n_iter_no_change` passes; with one, when the score has not risen by `tol`. The adaptive rate is then divided by
-    five first, down to 1e-6. Where asked for, an output also stops after a pass in which no row was misclassified.
+    five first, down to 1e-6. Where asked for, an output also stops after a pass in which no row was misclassified, if none
+    is now.
     """
 
     def __init__(
-        self, owner: Any, problem: Problem, settings: Settings, start: Iterate, seeds: npt.NDArray[np.int64], score: Score | None
+        self,
+        owner: Any,
+        problem: Problem,
+        settings: Settings,
+        start: Iterate,
+        seeds: npt.NDArray[np.int64],
+        score: Score | None,
     ) -> None:
         n, k = problem.X.shape[0], problem.n_outputs
         self._owner, self._problem, self._settings, self._seeds, self._score = owner, problem, settings, seeds, score
         self.rule = settings.rule()
-        self.iterate = start
+        self._iterate = start
         has_taxes = settings.l1 > 0 or settings.lp > 0
         self._taxes = np.zeros_like(start.coef) if has_taxes else None
         self._order = np.tile(np.arange(n, dtype=np.int32), (k, 1))
@@ -179,79 +207,87 @@ class Descent:
         if start.average_intercept is not None:
             self._state[:, AVERAGE_INTERCEPT] = start.average_intercept
         self._state[:, TIME], self._state[:, ETA] = start.time, settings.eta0
-        self._active = np.arange(k, dtype=np.int32)
-        self._best = np.full(k, np.inf)  # of the objective, or of the score with its sign turned
-        self._last, self.gains = np.zeros(k), np.zeros(k)
-        self._n_bad = np.zeros(k, dtype=np.int64)
+        self._is_done = np.zeros(k, dtype=np.int32)
+        self._active = list(range(k))
+        self._patience = [Patience(settings) for _ in range(k)]
+        self._scores = [0.0] * k
         self.n_mistakes = 0
 
     @property
     def is_done(self) -> bool:
-        return not len(self._active)
+        return not self._active
 
     @property
     def improvement(self) -> float:
-        """By how much the last pass bettered the best before it, over outputs; after the first, the objective itself."""
-        return float(self.gains.max())
+        """By how much the last pass bettered the best before it, the most of any output; after one pass, the value itself."""
+        return max(patience.gain for patience in self._patience)
 
-    def step(self) -> Record:
-        state, active = self._state, self._active
-        self._problem.call(
-            "stochastic_descent", self.rule, self._seeds, self._order, self.iterate.coef, self.iterate.average_coef,
-            self._taxes, state, active, self._settings.n_threads,
-        )  # fmt: skip
-        steps = np.maximum(state[:, STEPS], 1)
-        losses, objectives = state[:, LOSS] / steps, (state[:, LOSS] + state[:, PENALTY]) / steps
-        if not (np.isfinite(objectives).all() and np.isfinite(state[:, INTERCEPT]).all()):
-            self._refuse_overflow()
-        self._carry_on()
-        self.n_mistakes += int(state[active, MISTAKES].sum())
-        record = {
-            "objective": float(objectives.sum()),
-            "loss": float(losses.sum()),
-            "n_updates": int(state[active, UPDATES].sum()),
-        }
-        if self._problem.positives is not None:
-            record["n_mistakes"] = int(state[active, MISTAKES].sum())
-        if self._score is None:
-            self._last[active] = (losses if self._settings.is_passive_aggressive else objectives)[active]
-        else:
-            for output in active:
-                self._last[output] = -self._score(self.iterate.coef[output], state[output, INTERCEPT], output)
-            record["score"] = float(-self._last.mean())
-        self._stop_outputs()
-        return record
-
-    def _carry_on(self) -> None:
-        iterate, state = self.iterate, self._state
+    @property
+    def iterate(self) -> Iterate:
+        iterate, state = self._iterate, self._state
         iterate.intercept = state[:, INTERCEPT].astype(iterate.coef.dtype)
         if iterate.average_coef is not None:
             iterate.average_intercept = state[:, AVERAGE_INTERCEPT].astype(iterate.coef.dtype)
         iterate.time = float(state[:, TIME].max())
+        return iterate
 
-    def _stop_outputs(self) -> None:
-        active, settings = self._active, self._settings
-        last, best = self._last[active], self._best[active]
-        self.gains[active] = np.where(np.isinf(best), np.abs(last), np.maximum(best - last, 0))
-        if settings.tol is not None:
-            self._n_bad[active] = np.where(last > best - settings.tol, self._n_bad[active] + 1, 0)
-        self._best[active] = np.minimum(best, last)
-        is_over = self._n_bad[active] >= settings.n_iter_no_change
-        if settings.learning_rate == "adaptive":
-            can_slow = is_over & (self._state[active, ETA] > LEAST_ETA)
-            self._state[active[can_slow], ETA] /= 5
-            self._n_bad[active[can_slow]] = 0
-            is_over &= ~can_slow
-        if settings.stops_without_mistakes:
-            is_over |= self._state[active, MISTAKES] == 0
-        self._active = active[~is_over]
+    def step(self) -> Record:
+        self._problem.call(
+            "stochastic_descent", self.rule, self._seeds, self._order, self._iterate.coef, self._iterate.average_coef,
+            self._taxes, self._state, self._is_done, self._settings.n_threads,
+        )  # fmt: skip
+        # Plain numbers from here on: on small data a pass takes a few microseconds, and so does one operation on an array.
+        outputs, active = self._state.tolist(), self._active
+        losses = [output[LOSS] / max(output[STEPS], 1) for output in outputs]
+        penalties = [output[PENALTY] / max(output[STEPS], 1) for output in outputs]
+        if not all(
+            math.isfinite(output[INTERCEPT] + loss + p) for output, loss, p in zip(outputs, losses, penalties, strict=True)
+        ):
+            self._refuse_overflow()
+        n_mistakes = int(sum(outputs[k][MISTAKES] for k in active))
+        self.n_mistakes += n_mistakes
+        record = {
+            "objective": sum(losses) + sum(penalties),
+            "loss": sum(losses),
+            "n_updates": int(sum(outputs[k][UPDATES] for k in active)),
+        }
+        if self._problem.positives is not None:
+            record["n_mistakes"] = n_mistakes
+        values = {k: losses[k] if self._settings.is_passive_aggressive else losses[k] + penalties[k] for k in active}
+        if self._score is not None:
+            for k in active:
+                self._scores[k] = self._score(self._iterate.coef[k], outputs[k][INTERCEPT], k)
+                values[k] = -self._scores[k]
+            record["score"] = sum(self._scores) / len(outputs)
+        self._active = [k for k in active if not self._is_over(k, values[k], outputs[k])]
+        if len(self._active) < len(active):
+            self._is_done[:] = [k not in self._active for k in range(len(outputs))]
+        return record
+
+    def _is_over(self, k: int, value: float, output: list[float]) -> bool:
+        """Whether output k is done, after a pass that ended at this value; it may go on at a lower rate instead."""
+        is_over = self._patience[k].is_over(value)
+        if is_over and self._settings.learning_rate == "adaptive" and output[ETA] > LEAST_ETA:
+            self._state[k, ETA] /= 5
+            self._patience[k].renew()
+            is_over = False
+        return is_over or (self._settings.stops_without_mistakes and output[MISTAKES] == 0 and self._is_separating(k, output))
+
+    def _is_separating(self, k: int, output: list[float]) -> bool:
+        """Whether output k has every row on its side, also where steps after a row's turn have moved it."""
+        problem = self._problem
+        if output[UPDATES] == 0 or problem.positives is None:
+            return True
+        values = problem.X @ self._iterate.coef[k] + output[INTERCEPT]
+        is_right = np.where(problem.y == problem.positives[k], values > 0, values < 0)
+        return bool(is_right.all() if problem.weights is None else is_right[problem.weights > 0].all())
 
     def _refuse_overflow(self) -> None:
         X = self._problem.X
         require_finite(self._owner, X)
         largest = np.abs(X.data if sp.issparse(X) else X).max(initial=0)
         raise ValueError(
-            f"{type(self._owner).__name__}: floating-point overflow in the steps of descent; values of X are as large as {largest:.3g}. Scale X, "
-            f"for instance by StandardScaler, or take smaller steps (learning_rate={self._settings.learning_rate!r}, "
-            f"eta0={self._settings.eta0:g})."
+            f"{type(self._owner).__name__}: floating-point overflow in the steps of descent; values of X are as large "
+            f"as {largest:.3g}. Scale X, for instance by StandardScaler, or take smaller steps "
+            f"(learning_rate={self._settings.learning_rate!r}, eta0={self._settings.eta0:g})."
         )

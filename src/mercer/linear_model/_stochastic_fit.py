@@ -56,9 +56,13 @@ class OnlineLearner(LinearModel):
         """The settings, with what no single parameter can say checked."""
         owner, settings = type(self).__name__, self._settings(params)
         if settings.learning_rate == "optimal" and settings.alpha == 0:
-            raise ValueError(f"{owner}: alpha=0.0 is not valid with learning_rate='optimal', which divides by it; it must be > 0.")
+            raise ValueError(
+                f"{owner}: alpha=0.0 is not valid with learning_rate='optimal', which divides by it; it must be > 0."
+            )
         if settings.early_stopping and settings.validation_fraction == 1:
-            raise ValueError(f"{owner}: validation_fraction=1.0 is not valid; it must be < 1, or nothing is left to learn from.")
+            raise ValueError(
+                f"{owner}: validation_fraction=1.0 is not valid; it must be < 1, or nothing is left to learn from."
+            )
         return settings
 
     def _start(
@@ -199,8 +203,9 @@ def _split(problem: Problem, settings: Settings) -> tuple[Problem, Score]:
     weights = None if problem.weights is None else problem.weights[chosen].astype(np.float64)
     if weights is not None and not weights.any():
         raise ValueError(
-            "The sample weights for validation set are all zero, consider using a different random state: sample_weight must be "
-            f"positive for some of the {len(chosen)} rows that validation_fraction={settings.validation_fraction:g} sets aside."
+            "The sample weights for validation set are all zero, consider using a different random state: sample_weight must "
+            f"be positive for some of the {len(chosen)} rows set aside by "
+            f"validation_fraction={settings.validation_fraction:g}."
         )
     positives, has_log_link = problem.positives, settings.loss in ("poisson", "gamma")
 
@@ -264,7 +269,7 @@ class OnlineClassifier(LinearClassifier, OnlineLearner):
     def _problem(
         self, X: Any, codes: npt.NDArray[np.intp], classes: npt.NDArray[Any], weights: FloatArray | None, class_weight: Any
     ) -> Problem:
-        of_class = _class_weights(class_weight, classes, codes, weights)
+        of_class = self._class_weights(class_weight, classes, codes, weights)
         if len(classes) == 2:
             return Problem.of(X, codes, weights, np.array([1], dtype=np.int32), of_class[None, :])
         pairs = np.column_stack([np.ones(len(classes)), of_class])  # as the peer does: in each output, its own class alone
@@ -287,8 +292,8 @@ class OnlineClassifier(LinearClassifier, OnlineLearner):
             raise ValueError(f"{type(self).__name__}: early_stopping=True is not valid with partial_fit; it must be False.")
         if params.class_weight == "balanced":
             raise ValueError(
-                f"{type(self).__name__}: class_weight='balanced' is not valid with partial_fit, which does not see all labels; it "
-                "must be None or a dict, such as one made by sklearn.utils.class_weight.compute_class_weight."
+                f"{type(self).__name__}: class_weight='balanced' is not valid with partial_fit, which does not see all labels; "
+                "it must be None or a dict, such as one made by sklearn.utils.class_weight.compute_class_weight."
             )
         is_first = not hasattr(self, "classes_")
         classes = self._known_classes(classes)
@@ -313,16 +318,23 @@ class OnlineClassifier(LinearClassifier, OnlineLearner):
             raise ValueError(f"{type(self).__name__}: classes={classes!r} is not valid; it must hold at least 2 classes.")
         return given
 
-
-def _class_weights(
-    class_weight: Any, classes: npt.NDArray[Any], codes: npt.NDArray[np.intp], weights: FloatArray | None
-) -> FloatArray:
-    """One weight a class; "balanced" counts a row by its weight."""
-    if class_weight is None:
-        return np.ones(len(classes))
-    if isinstance(class_weight, str):  # the rule of the parameter allows "balanced" only
-        counts = np.bincount(codes, weights=weights, minlength=len(classes))
-        balanced: FloatArray = counts.sum() / (len(classes) * np.maximum(counts, np.finfo(np.float64).tiny))
-        return balanced
-    of_class: FloatArray = compute_class_weight(class_weight, classes=classes, y=classes[codes]).astype(np.float64)
-    return of_class
+    def _class_weights(
+        self, class_weight: Any, classes: npt.NDArray[Any], codes: npt.NDArray[np.intp], weights: FloatArray | None
+    ) -> FloatArray:
+        """One weight a class; "balanced" counts a row by its weight."""
+        if class_weight is None:
+            return np.ones(len(classes))
+        if isinstance(class_weight, str):  # the rule of the parameter allows "balanced" only
+            counts = np.bincount(codes, weights=weights, minlength=len(classes))
+            balanced: FloatArray = counts.sum() / (len(classes) * np.maximum(counts, np.finfo(np.float64).tiny))
+            return balanced
+        try:
+            of_class: FloatArray = compute_class_weight(class_weight, classes=classes, y=classes[codes]).astype(np.float64)
+        except (TypeError, ValueError):
+            of_class = np.array([np.nan])
+        if not (np.isfinite(of_class) & (of_class >= 0)).all():
+            raise ValueError(
+                f"{type(self).__name__}: class_weight={class_weight!r} is not valid; it must be a dict of finite numbers >= 0 "
+                f"by label, for labels among {classes.tolist()!r}."
+            )
+        return of_class
