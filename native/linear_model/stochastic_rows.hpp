@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "core/simd.hpp"
@@ -204,8 +205,9 @@ struct CsrRows {
         for (std::size_t e = x.begin(row); e < x.end(row); ++e) body(static_cast<std::size_t>(x.columns[e]));
     }
     void prefetch(std::size_t row) const {
-        __builtin_prefetch(x.values.data() + x.begin(row));
-        __builtin_prefetch(x.columns.data() + x.begin(row));
+        const std::size_t first = x.begin(row), last = std::min(x.end(row), first + 64);
+        for (std::size_t e = first; e < last; e += 64 / sizeof(T)) __builtin_prefetch(x.values.data() + e);
+        for (std::size_t e = first; e < last; e += 64 / sizeof(std::int32_t)) __builtin_prefetch(x.columns.data() + e);
     }
 };
 

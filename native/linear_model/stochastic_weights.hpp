@@ -50,6 +50,7 @@ class Weights {
     Weights(const Rows& rows, const Rule& rule, T* coef, T* average, T* taxes, double tax)
         : rows_(rows), rule_(rule), n_(rows.cols()), coef_(coef), w_(n_), average_(average), taxes_(taxes), tax_(tax) {
         std::copy_n(coef, n_, w_.data());
+        if constexpr (kShrink == Shrink::kBox) shrink_from(0);  // a start outside of the box
         measure();
     }
 

@@ -89,7 +89,10 @@ def test_regression_takes_the_steps_of_the_textbook(loss, dtype):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize(("penalty", "extra"), [("lp", {"p": 0.5}), ("lp", {"p": 0.8}), ("box", {"bounds": (-0.1, 0.2)})])
+@pytest.mark.parametrize(
+    ("penalty", "extra"),
+    [("lp", {"p": 0.5}), ("lp", {"p": 0.8}), ("box", {"bounds": (-0.1, 0.2)}), ("box", {"bounds": (0.1, 1.0)})],
+)
 def test_lp_and_box_take_the_steps_of_the_textbook(penalty, extra, sparse):
     X = make_X()
     y = make_targets(X)
@@ -101,8 +104,8 @@ def test_lp_and_box_take_the_steps_of_the_textbook(penalty, extra, sparse):
     np.testing.assert_allclose(model.coef_, w, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.intercept_, b, rtol=1e-9)
     if penalty == "box":
-        assert model.coef_.min() == -0.1
-        assert model.coef_.max() <= 0.2
+        assert model.coef_.min() == extra["bounds"][0]
+        assert model.coef_.max() <= extra["bounds"][1]
 
 
 @pytest.mark.parametrize("sparse", [False, True])

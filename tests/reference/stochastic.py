@@ -59,6 +59,8 @@ def descend(
     value, slope = LOSSES[loss]
     n, d = X.shape
     w, b, t, owed, paid = np.zeros(d), 0.0, 1, 0.0, np.zeros(d)
+    if penalty == "box":
+        w = np.clip(w, *bounds)
     iterates = []
     share = {"l2": 0.0, "elasticnet": l1_ratio, "l1": 1.0}.get(penalty)
     for _ in range(n_passes):
