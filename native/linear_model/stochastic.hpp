@@ -183,7 +183,6 @@ void pass_over_rows(const Rows& rows, const Targets<T>& targets, const Rule& rul
         weights.step(row, update, eta);
         n_updates += update != 0;
         if (rule.has_intercept) intercept += update;
-        weights.shrink_touched(row, eta);
         if (rule.average_from > 0 && rule.average_from <= t) {
             const double nth = t - rule.average_from + 1;
             weights.join_average(nth);

@@ -2,6 +2,7 @@
 //   rows.dot(row, w), rows.squared_norm(row), rows.add(row, factor, target)      with T or double weights
 //   rows.add_measured(row, factor, w, norms)      the same, with the norms of w kept up to date
 //   rows.for_touched(row, body)                   body(j) for every column that a step on this row may change
+//   rows.for_entries(row, body)                   sparse rows only: body(j, value)
 //   rows.prefetch(row)
 #pragma once
 
@@ -177,14 +178,17 @@ struct CsrRows {
         for (std::size_t e = x.begin(row); e < x.end(row); ++e) w[x.columns[e]] += factor * x.values[e];
     }
     void add_measured(std::size_t row, T factor, T* w, Norms& norms) const {
+        double squares = 0, absolutes = 0;  // of their own: the compiler cannot know that norms are not weights
         for (std::size_t e = x.begin(row); e < x.end(row); ++e) {
             T& target = w[x.columns[e]];
             const double before = target;
             target += factor * x.values[e];
             const double after = target;
-            norms.squares += after * after - before * before;
-            norms.absolutes += std::abs(after) - std::abs(before);
+            squares += (after - before) * (after + before);
+            absolutes += std::abs(after) - std::abs(before);
         }
+        norms.squares += squares;
+        norms.absolutes += absolutes;
     }
     double wide_dot(std::size_t row, const T* w) const {
         double even = 0, odd = 0;
@@ -202,7 +206,12 @@ struct CsrRows {
     }
     template <class Body>
     void for_touched(std::size_t row, Body&& body) const {
-        for (std::size_t e = x.begin(row); e < x.end(row); ++e) body(static_cast<std::size_t>(x.columns[e]));
+        for_entries(row, [&](std::size_t j, T) { body(j); });
+    }
+    template <class Body>
+    void for_entries(std::size_t row, Body&& body) const {
+        const std::size_t end = x.end(row);
+        for (std::size_t e = x.begin(row); e < end; ++e) body(static_cast<std::size_t>(x.columns[e]), x.values[e]);
     }
     void prefetch(std::size_t row) const {
         const std::size_t first = x.begin(row), last = std::min(x.end(row), first + 64);

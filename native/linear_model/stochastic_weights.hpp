@@ -55,8 +55,13 @@ class Weights {
     }
 
     double predict(std::size_t row) {
-        if constexpr (Rows::kIsSparse && (kShrink == Shrink::kTax || kShrink == Shrink::kPower))
-            shrink_row(row);  // what it owes from rows that it was not in
+        if constexpr (Rows::kIsSparse && (kShrink == Shrink::kTax || kShrink == Shrink::kPower)) {
+            // What its weights owe from rows that they were not in.
+            if constexpr (kShrink == Shrink::kTax) {
+                if (average_ == nullptr) return scale_ * taxed_sum(row, T{0}, [](T x, T w) { return static_cast<double>(x) * w; });
+            }
+            shrink_row(row);
+        }
         return scale_ * static_cast<double>(rows_.dot(row, w_.data()));
     }
 
@@ -71,32 +76,22 @@ class Weights {
             scale_ *= std::max(0.0, 1.0 - rule_.l2 * eta);
             if (scale_ < kLeastScale) fold_scale();
         }
-        if (update != 0.0) {
-            const auto factor = static_cast<T>(update / scale_);
-            if (has_norms()) {
-                rows_.add_measured(row, factor, w_.data(), norms_);
-            } else {
-                rows_.add(row, factor, w_.data());
+        const auto factor = static_cast<T>(update / scale_);
+        if constexpr (Rows::kIsSparse && kShrink == Shrink::kTax) {
+            if (average_ == nullptr) {  // the step and the tax in one go over the row
+                tax_ += rule_.l1 * eta;
+                taxed_sum(row, factor, [](T, T) { return 0.0; });
+                return;
             }
-            if (average_ != nullptr && a_ != 0.0) rows_.add(row, static_cast<T>(-a_) * factor, average_);
         }
+        if (factor != 0) add(row, factor);
+        shrink_touched(row, eta);
     }
 
     // The k-th iterate joins the average.
     void join_average(double k) {
         if (k > 1) b_ /= 1.0 - 1.0 / k;
         a_ += b_ / k * scale_;
-    }
-
-    void shrink_touched(std::size_t row, double eta) {
-        if constexpr (kShrink == Shrink::kNone) return;
-        if constexpr (kShrink == Shrink::kTax) tax_ += rule_.l1 * eta;
-        if constexpr (kShrink == Shrink::kPower) tax_ += rule_.lp * eta;
-        if constexpr (!Rows::kIsSparse && kShrink == Shrink::kTax) {
-            tax_all();
-        } else {
-            shrink_row(row);
-        }
     }
 
     // Writes the coefficients and averages back. False if one of them is not finite.
@@ -111,6 +106,51 @@ class Weights {
 
    private:
     static constexpr double kLeastScale = sizeof(T) == 8 ? 1e-9 : 1e-6;
+
+    void add(std::size_t row, T factor) {
+        if (has_norms()) {
+            rows_.add_measured(row, factor, w_.data(), norms_);
+        } else {
+            rows_.add(row, factor, w_.data());
+        }
+        if (average_ != nullptr && a_ != 0.0) rows_.add(row, static_cast<T>(-a_) * factor, average_);
+    }
+
+    void shrink_touched(std::size_t row, double eta) {
+        if constexpr (kShrink == Shrink::kNone) return;
+        if constexpr (kShrink == Shrink::kTax) tax_ += rule_.l1 * eta;
+        if constexpr (kShrink == Shrink::kPower) tax_ += rule_.lp * eta;
+        if constexpr (!Rows::kIsSparse && kShrink == Shrink::kTax) {
+            tax_all();
+        } else {
+            shrink_row(row);
+        }
+    }
+
+    // For every entry x of a sparse row with its weight w: adds factor x to w, has w pay its tax, and adds up term(x, w).
+    template <class Term>
+    double taxed_sum(std::size_t row, T factor, Term&& term) {
+        T* const w = w_.data();
+        T* const taxes = taxes_;
+        const double tax = tax_, scale = scale_, inverse = 1 / scale_;
+        double sum = 0, squares = 0, absolutes = 0;
+        rows_.for_entries(row, [&](std::size_t j, T x) {
+            const double start = w[j];
+            const double before = start + static_cast<double>(factor) * x;
+            const double paid = taxes[j];
+            const double owed = (tax + (before > 0 ? paid : -paid)) * inverse;
+            const double size = before == 0 ? 0.0 : std::max(0.0, std::abs(before) - owed);
+            const double after = before > 0 ? size : -size;
+            w[j] = static_cast<T>(after);
+            taxes[j] = static_cast<T>(paid + scale * (after - before));
+            squares += (after - start) * (after + start);
+            absolutes += size - std::abs(start);
+            sum += term(x, static_cast<T>(after));
+        });
+        norms_.squares += squares;
+        norms_.absolutes += absolutes;
+        return sum;
+    }
 
     bool has_norms() const { return rule_.l2 > 0 || kShrink == Shrink::kTax; }
 
