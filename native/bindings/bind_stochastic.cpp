@@ -87,7 +87,7 @@ void bound(const Rows& x, const In1<T>& y, const MaybeIn1<std::int32_t>& positiv
     const auto v = rows<double>(sides);
     require(c.cols == x.cols() && intercepts.shape(0) == c.rows, "the coefficients must fit X and the intercepts");
     require(s.rows == c.rows && s.cols == stochastic::kSumColumns, "the sums must have one line per output");
-    require(v.rows == 2 * c.rows && v.cols == c.cols, "the sides must have two lines per output");
+    require((v.rows == 2 * c.rows || v.rows == 0) && v.cols == c.cols, "the sides must have two lines per output, or none");
     stochastic::bound<Rows, T>(x, targets<T>(x.rows(), c.rows, y, positives, weights, class_weights), rule, c,
                                vector<double>(intercepts), s, v, threads(n_threads));
 }

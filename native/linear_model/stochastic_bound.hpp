@@ -29,14 +29,16 @@ enum SumColumn : std::size_t {
     kSumColumns = kSlope + 6
 };
 
-// Writes for each output its sums and, to `sides` (two lines an output), the sums of weight times derivative times row for
-// negative and for positive derivatives. Weights are those of rows times those of classes; the least margin is that of
-// y (x w + b) over rows of positive weight, and rows where it is not positive are misclassified. O(n d) an output.
+// Writes for each output its sums and, to `sides` (two lines an output; no line: not wanted), the sums of weight times derivative
+// times row for negative and for positive derivatives. Weights are those of rows times those of classes; the least margin is that
+// of y (x w + b) over rows of positive weight, and rows where it is not positive are misclassified. O(n d) an output.
 template <class Rows, Real T>
 void bound(const Rows& rows, const Targets<T>& targets, const Rule& rule, RowMajor<const T> coef,
            std::span<const double> intercepts, RowMajor<double> sums, RowMajor<double> sides, Threads threads) {
     const std::size_t d = rows.cols();
-    const std::size_t width = kSumColumns + 2 * d;
+    const bool has_sides = sides.rows > 0;
+    const std::size_t n_sides = has_sides ? 2 * d : 0;
+    const std::size_t width = kSumColumns + n_sides;
     // Each chunk has sums of its own: no more of them than the data are worth.
     const double most = std::clamp(rows.n_entries() / (16.0 * static_cast<double>(d) + 1), 1.0, 64.0);
     const Chunks chunks = Chunks::of(rows.rows(), 1024, static_cast<std::size_t>(most));
@@ -61,18 +63,19 @@ void bound(const Rows& rows, const Targets<T>& targets, const Rule& rule, RowMaj
                 sum[kSlope + 3 * side] += weight * slope;
                 sum[kConjugate + 3 * side] += weight * (slope * raw - value);
                 sum[kLeastLoss + 3 * side] += weight * rule.loss.least(y);
-                if (slope != 0) rows.wide_add(row, weight * slope, sum + kSumColumns + side * d);
+                if (has_sides && slope != 0) rows.wide_add(row, weight * slope, sum + kSumColumns + side * d);
             }
         });
         double* total = sums.row(k);
         std::copy_n(partial.data(), kSumColumns, total);
-        std::copy_n(partial.data() + kSumColumns, 2 * d, sides.row(2 * k));
+        double* const side_sums = sides.row(2 * k);
+        std::copy_n(partial.data() + kSumColumns, n_sides, side_sums);
         for (std::size_t chunk = 1; chunk < chunks.count; ++chunk) {
             const double* sum = partial.data() + chunk * width;
             const double margin = std::min(total[kLeastMargin], sum[kLeastMargin]);
             for (std::size_t j = 0; j < kSumColumns; ++j) total[j] += sum[j];
             total[kLeastMargin] = margin;
-            for (std::size_t j = 0; j < 2 * d; ++j) sides.row(2 * k)[j] += sum[kSumColumns + j];
+            for (std::size_t j = 0; j < n_sides; ++j) side_sums[j] += sum[kSumColumns + j];
         }
     }
 }

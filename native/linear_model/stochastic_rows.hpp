@@ -170,9 +170,8 @@ struct CsrRows {
     double n_entries() const { return static_cast<double>(x.row_starts.back()); }
     T dot(std::size_t row, const T* w) const { return static_cast<T>(wide_dot(row, w)); }
     double squared_norm(std::size_t row) const {
-        double sum = 0;
-        for (std::size_t e = x.begin(row); e < x.end(row); ++e) sum += static_cast<double>(x.values[e]) * x.values[e];
-        return sum;
+        const T* values = x.values.data() + x.begin(row);
+        return lane_sum(x.end(row) - x.begin(row), [&](std::size_t e) { return static_cast<double>(values[e]) * values[e]; });
     }
     void add(std::size_t row, T factor, T* w) const {
         for (std::size_t e = x.begin(row); e < x.end(row); ++e) w[x.columns[e]] += factor * x.values[e];
@@ -191,15 +190,16 @@ struct CsrRows {
         norms.absolutes += absolutes;
     }
     double wide_dot(std::size_t row, const T* w) const {
-        double even = 0, odd = 0;
+        const T* values = x.values.data();
+        const std::int32_t* columns = x.columns.data();
+        const auto term = [&](std::size_t e) { return static_cast<double>(values[e]) * static_cast<double>(w[columns[e]]); };
+        double sums[4] = {};
         std::size_t e = x.begin(row);
         const std::size_t end = x.end(row);
-        for (; e + 2 <= end; e += 2) {
-            even += static_cast<double>(x.values[e]) * static_cast<double>(w[x.columns[e]]);
-            odd += static_cast<double>(x.values[e + 1]) * static_cast<double>(w[x.columns[e + 1]]);
-        }
-        if (e < end) even += static_cast<double>(x.values[e]) * static_cast<double>(w[x.columns[e]]);
-        return even + odd;
+        for (; e + 4 <= end; e += 4)
+            for (std::size_t i = 0; i < 4; ++i) sums[i] += term(e + i);
+        for (; e < end; ++e) sums[0] += term(e);
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
     void wide_add(std::size_t row, double factor, double* target) const {
         for (std::size_t e = x.begin(row); e < x.end(row); ++e) target[x.columns[e]] += factor * static_cast<double>(x.values[e]);

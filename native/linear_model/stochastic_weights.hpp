@@ -62,7 +62,8 @@ class Weights {
             }
             shrink_row(row);
         }
-        return scale_ * static_cast<double>(rows_.dot(row, w_.data()));
+        dot_ = static_cast<double>(rows_.dot(row, w_.data()));
+        return scale_ * dot_;
     }
 
     double penalty() const {
@@ -108,10 +109,14 @@ class Weights {
     static constexpr double kLeastScale = sizeof(T) == 8 ? 1e-9 : 1e-6;
 
     void add(std::size_t row, T factor) {
-        if (has_norms()) {
-            rows_.add_measured(row, factor, w_.data(), norms_);
-        } else {
+        if (!has_norms()) {
             rows_.add(row, factor, w_.data());
+        } else if (Rows::kIsSparse && kShrink == Shrink::kNone) {  // |w + f x|^2 = |w|^2 + f (2 w'x + f |x|^2)
+            const double f = factor;
+            norms_.squares += f * (2 * dot_ + f * rows_.squared_norm(row));
+            rows_.add(row, factor, w_.data());
+        } else {
+            rows_.add_measured(row, factor, w_.data(), norms_);
         }
         if (average_ != nullptr && a_ != 0.0) rows_.add(row, static_cast<T>(-a_) * factor, average_);
     }
@@ -138,9 +143,10 @@ class Weights {
             const double start = w[j];
             const double before = start + static_cast<double>(factor) * x;
             const double paid = taxes[j];
-            const double owed = (tax + (before > 0 ? paid : -paid)) * inverse;
-            const double size = before == 0 ? 0.0 : std::max(0.0, std::abs(before) - owed);
-            const double after = before > 0 ? size : -size;
+            // Without a branch, as signs come as they will; rounding must not make a debt of nothing a gift.
+            const double owed = std::max(0.0, (tax + std::copysign(1.0, before) * paid) * inverse);
+            const double size = std::max(0.0, std::abs(before) - owed);
+            const double after = std::copysign(size, before);
             w[j] = static_cast<T>(after);
             taxes[j] = static_cast<T>(paid + scale * (after - before));
             squares += (after - start) * (after + start);
@@ -174,6 +180,7 @@ class Weights {
         }
         for (std::size_t j = 0; j < n_; ++j) w_[j] *= scale;
         norms_.squares *= scale_ * scale_;
+        dot_ *= scale_;
         norms_.absolutes *= scale_;
         scale_ = 1;
     }
@@ -251,6 +258,7 @@ class Weights {
     T* taxes_;
     double tax_;
     Norms norms_;
+    double dot_ = 0;  // of w with the row that was predicted last
     double power_penalty_ = 0;
 };
 

@@ -35,11 +35,11 @@ class Reached:
 def measure(problem: Problem, settings: Settings, rule: object, coef: FloatArray, intercept: FloatArray) -> Reached:
     """The objective and the bound at a model. One pass over the rows for each output."""
     k, d = coef.shape
-    sums, sides = np.empty((k, N_SUMS)), np.empty((2 * k, d))
+    has_dual = (settings.l2 > 0 or settings.l1 > 0) and not settings.is_passive_aggressive
+    sums, sides = np.empty((k, N_SUMS)), np.empty((2 * k if has_dual else 0, d))
     problem.call("stochastic_bound", rule, coef, intercept.astype(np.float64), sums, sides, settings.n_threads)
     n = np.maximum(sums[:, ROWS], 1)
     primal = float((sums[:, TOTAL_LOSS] / n).sum()) + _penalty(settings, coef.astype(np.float64))
-    has_dual = (settings.l2 > 0 or settings.l1 > 0) and not settings.is_passive_aggressive
     dual = None
     if has_dual:
         dual = sum(_dual(settings, sums[i, SIDES:].reshape(2, 3) / n[i], sides[2 * i : 2 * i + 2] / n[i]) for i in range(k))
