@@ -136,11 +136,22 @@ def test_separable_data_converge_within_the_mistake_bound(n, d, seed, rule, has_
     assert model.certificate_.converged
     assert model.score(X, y) == 1.0
     assert model.n_mistakes_ <= model.mistake_bound_ * (1 + 1e-9)
-    if weights is None and not warm and rule[0] != "widrow-hoff":
+    if weights is None and not warm:
         rows = np.hstack([X, np.ones((len(X), 1))]) if has_intercept else X
         w = np.append(model.coef_[0], model.intercept_) if has_intercept else model.coef_[0]
         gamma = ((2 * y - 1) * (rows @ w)).min() / np.linalg.norm(w)
-        np.testing.assert_allclose(model.mistake_bound_, (rows**2).sum(axis=1).max() / gamma**2, rtol=1e-8)
+        factor = 2 if rule[0] == "widrow-hoff" else 1
+        np.testing.assert_allclose(model.mistake_bound_, factor * (rows**2).sum(axis=1).max() / gamma**2, rtol=1e-6)
+
+
+def test_the_bound_knows_of_a_start_on_the_wrong_side():
+    X, y = np.array([[1.0], [-1.0]]), [1, 0]
+    model = Perceptron(rule="hebb", fit_intercept=False, shuffle=False).fit(X, y, coef_init=[[-100.0]])
+    assert model.n_mistakes_ == 101  # one unit a mistake, from -100 to 1
+    np.testing.assert_allclose(model.mistake_bound_, 201)
+    again = Perceptron(rule="hebb", fit_intercept=False).fit(X, y, coef_init=model.coef_)
+    assert again.n_mistakes_ == 0
+    assert again.mistake_bound_ >= 0
 
 
 def test_the_bound_adds_up_over_classes_and_is_not_given_where_it_does_not_hold():

@@ -304,5 +304,5 @@ def _mistake_bound(
         margin, ahead = least_margins[output] / size, normal @ origin / size
         b = largest * radius - 2 * margin * ahead
         furthest = (b + np.sqrt(b * b + 4 * margin**2 * (origin @ origin - ahead**2))) / (2 * margin**2)
-        total += float(furthest / least)
+        total += max(float(furthest / least), 0.0)  # rounding may leave less than none
     return total
