@@ -109,6 +109,24 @@ CASES: dict[str, Case] = {
         unique_params={"tol": 1e-13, "scoring": "neg_log_loss"},
         grid={"refit": [False, True]},
     ),
+    "LinearSVC": Case(
+        long_params={"loss": "hinge", "dual": True, "tol": 0.0, "max_iter": 1_000_000},
+        fixed_params=lambda X: {"tol": 1e-12},
+        unique_params={"tol": 1e-12},
+        grid={"C": [0.1, 1.0]},
+    ),
+    "LinearSVR": Case(
+        long_params={"dual": True, "tol": 0.0, "max_iter": 1_000_000},
+        fixed_params=lambda X: {"tol": 1e-12},
+        unique_params={"tol": 1e-12},
+        grid={"C": [0.1, 1.0]},
+    ),
+    "QuantileRegressor": Case(  # a quantile that no number of rows can hit leaves one solution
+        params={"alpha": 0.01, "quantile": 0.4321},
+        fixed_params=lambda X: {"tol": 1e-12},
+        unique_params={"alpha": 0.01, "quantile": 0.4321, "tol": 1e-12},
+        grid={"alpha": [0.0, 0.01]},
+    ),
 }
 
 for name in ("Ridge", "RidgeClassifier"):

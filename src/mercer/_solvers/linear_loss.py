@@ -4,9 +4,9 @@ The objective of the coefficients w and the intercept b is
 
     F(w, b) = sum_i s_i loss(y_i, x_i' w + b) + sum_j l_j w_j^2 / 2,
 
-for the weights s of the rows and the strengths l of the penalty; the intercept is free. Rows alone know whether X is dense or
-sparse. Inside, coefficients are those of X minus a fixed shift, so that the Hessian is well conditioned where columns are far
-from zero: only the intercept differs, and `to_user` gives the one of X itself.
+for the weights s of the rows and the strengths l of the penalty; the intercept is free unless told otherwise. Rows alone know
+whether X is dense or sparse. Inside, coefficients are those of X minus a fixed shift, so that the Hessian is well conditioned
+where columns are far from zero: only the intercept differs, and `to_user` gives the one of X itself.
 """
 
 from __future__ import annotations
@@ -59,6 +59,14 @@ class LinearRows(Protocol):
         """The weighted means of the (shifted) columns, and the weighted sums of their squared deviations from them."""
         ...
 
+    def slope_sums(self, slopes: FloatArray) -> FloatArray:
+        """X' slopes alone."""
+        ...
+
+    def pick(self, index: Any) -> FloatArray:
+        """Some rows as a dense matrix in double precision."""
+        ...
+
 
 class DenseLinearRows:
     """Dense X of any memory order and float type, read in place. The shift is about the means of the columns."""
@@ -104,6 +112,15 @@ class DenseLinearRows:
         kernels.column_moments(self._X, weights.astype(self._X.dtype, copy=False), weight, mean, deviation, self._n_threads)
         return mean - self.shift, deviation
 
+    def slope_sums(self, slopes: FloatArray) -> FloatArray:
+        sums = np.empty(self.n_features + 1)
+        kernels.slope_sums(self._X, self.shift, slopes, sums, self._n_threads)
+        return sums
+
+    def pick(self, index: Any) -> FloatArray:
+        picked = self._X[index] - self.shift
+        return np.column_stack([picked, np.ones(len(picked))])
+
 
 class SparseLinearRows:
     """Sparse X: never centred and never made dense; only its Hessian is a dense matrix, where one is asked for."""
@@ -125,7 +142,7 @@ class SparseLinearRows:
         slopes, curvatures = np.empty(self.n_rows), np.empty(self.n_rows)
         value = kernels.loss_of_values(loss, y, weights, self.values(coef), slopes, curvatures, self._n_threads)
         if not with_hessian:
-            return value, self._gradient(slopes), None
+            return value, self.slope_sums(slopes), None
         return value, *self.weighted_sums(slopes, curvatures)
 
     def weighted_sums(self, slopes: FloatArray, curvatures: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -134,7 +151,7 @@ class SparseLinearRows:
         hessian[:d, :d] = (self._transposed @ (sp.diags(curvatures) @ self._X)).toarray()
         hessian[d, :d] = hessian[:d, d] = self._transposed @ curvatures
         hessian[d, d] = curvatures.sum()
-        return self._gradient(slopes), hessian
+        return self.slope_sums(slopes), hessian
 
     def softmax(
         self, codes: Codes, weights: FloatArray | None, coef: FloatArray, *, has_reference: bool
@@ -153,8 +170,12 @@ class SparseLinearRows:
         means = self._transposed @ weights / total
         return means, np.maximum(self._transposed.power(2) @ weights - total * means**2, 0)
 
-    def _gradient(self, slopes: FloatArray) -> FloatArray:
+    def slope_sums(self, slopes: FloatArray) -> FloatArray:
         return np.append(self._transposed @ slopes, slopes.sum())
+
+    def pick(self, index: Any) -> FloatArray:
+        picked = self._X[index].toarray()
+        return np.column_stack([picked, np.ones(len(picked))])
 
 
 def make_linear_rows(X: Any, *, is_shifted: bool, n_threads: int) -> LinearRows:
@@ -186,8 +207,10 @@ class LinearLoss:
         l2: float | FloatArray,
         *,
         has_intercept: bool,
+        l2_of_intercept: float = 0.0,  # needs rows without a shift
     ) -> None:
         self.rows, self.y, self.weights, self.loss, self.has_intercept = rows, y, weights, loss, has_intercept
+        self.l2_of_intercept = l2_of_intercept
         self.l2 = np.broadcast_to(np.asarray(l2, dtype=np.float64), (rows.n_features,))
         self.total_weight = float(rows.n_rows if weights is None else weights.sum())
 
@@ -209,13 +232,16 @@ class LinearLoss:
     def _penalised(self, point: FloatArray, value: float, gradient: FloatArray, hessian: FloatArray | None) -> Evaluation:
         coef = point[:-1]
         gradient[:-1] += self.l2 * coef
+        gradient[-1] += self.l2_of_intercept * point[-1]
         if not self.has_intercept:
             gradient[-1] = 0
         if hessian is not None:
             np.einsum("jj->j", hessian)[:-1] += self.l2  # a view of the diagonal
+            hessian[-1, -1] += self.l2_of_intercept
             if not self.has_intercept:
                 hessian[-1], hessian[:, -1], hessian[-1, -1] = 0, 0, 1
-        return Evaluation(value + float(self.l2 @ coef**2) / 2, gradient, hessian)
+        penalty = float(self.l2 @ coef**2 + self.l2_of_intercept * point[-1] ** 2) / 2
+        return Evaluation(value + penalty, gradient, hessian)
 
     def gap(self, at: Evaluation) -> float | None:
         """An upper bound of F minus its minimum, or None where some coefficient is not penalised or no Hessian was taken.
@@ -226,5 +252,6 @@ class LinearLoss:
         """
         if not (self.l2 > 0).all() or at.hessian is None:
             return None
-        of_intercept = at.gradient[-1] ** 2 / max(at.hessian[-1, -1], np.finfo(np.float64).tiny)
+        curvature = 2 * self.l2_of_intercept or at.hessian[-1, -1]
+        of_intercept = at.gradient[-1] ** 2 / max(curvature, np.finfo(np.float64).tiny)
         return float((at.gradient[:-1] ** 2 / self.l2).sum()) / 2 + float(of_intercept)

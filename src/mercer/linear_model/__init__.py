@@ -18,6 +18,7 @@ from mercer.linear_model._multi_task_cv import MultiTaskElasticNetCV, MultiTaskL
 from mercer.linear_model._passive_aggressive import PassiveAggressiveClassifier, PassiveAggressiveRegressor
 from mercer.linear_model._paths import enet_path, lasso_path
 from mercer.linear_model._perceptron import Perceptron
+from mercer.linear_model._quantile import QuantileRegressor
 from mercer.linear_model._ridge import Ridge
 from mercer.linear_model._ridge_classifier import RidgeClassifier, RidgeClassifierCV
 from mercer.linear_model._ridge_cv import RidgeCV
@@ -49,6 +50,7 @@ __all__ = [
     "PassiveAggressiveRegressor",
     "Perceptron",
     "PoissonRegressor",
+    "QuantileRegressor",
     "Ridge",
     "RidgeCV",
     "RidgeClassifier",
