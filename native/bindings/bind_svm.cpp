@@ -1,7 +1,69 @@
 #include "bindings/arrays.hpp"
+#include "svm/dual_descent.hpp"
+#include "svm/quadratic_l1.hpp"
 
 namespace mercer::bindings {
 
-void bind_svm(nb::module_&) {}
+namespace {
+
+template <class Examples>
+void checked_epoch(const Examples& x, const Rows2<double>& fields, double epsilon, double prior, double patience,
+                   std::uint64_t seed, std::uint64_t epoch, std::int64_t n_active, const Out1<std::int32_t>& active,
+                   const Out1<double>& duals, const Out1<double>& coef, const Out1<double>& summary) {
+    const std::size_t n = x.rows();
+    const auto terms = rows<double>(fields);
+    require(terms.rows == 5 && terms.cols == n, "the terms must have five rows, with one value per row of X");
+    require(active.shape(0) == n && duals.shape(0) == n, "there must be one number and one dual variable per row of X");
+    require(coef.shape(0) == x.cols() + 1, "the coefficients must have one value per column of X, and the intercept");
+    require(n_active >= 0 && static_cast<std::size_t>(n_active) <= n, "there are not so many rows to be active");
+    require(summary.shape(0) == 2, "the summary has two values");
+    const auto numbers = vector<std::int32_t>(active);
+    const auto in_range = [&](std::int32_t i) { return i >= 0 && static_cast<std::size_t>(i) < n; };
+    require(std::all_of(numbers.begin(), numbers.end(), in_range), "the number of a row is out of range");
+    svm::dual_epoch(x, {terms, epsilon, prior}, patience, seed, epoch, static_cast<std::size_t>(n_active), numbers,
+                    vector<double>(duals), vector<double>(coef), vector<double>(summary));
+}
+
+}  // namespace
+
+void bind_svm(nb::module_& m) {
+    const auto array = nb::arg().noconvert();
+    const auto number = nb::arg();
+    m.def(
+        "dual_epoch",
+        [](Rows2<double> x, Rows2<double> terms, double epsilon, double prior, double patience, std::uint64_t seed,
+           std::uint64_t epoch, std::int64_t n_active, Out1<std::int32_t> active, Out1<double> duals, Out1<double> coef,
+           Out1<double> summary) {
+            checked_epoch(svm::DenseExamples{rows<double>(x)}, terms, epsilon, prior, patience, seed, epoch, n_active, active,
+                          duals, coef, summary);
+        },
+        array, array, number, number, number, number, number, number, array, array, array, array, ReleaseGil());
+    m.def(
+        "sparse_dual_epoch",
+        [](In1<double> values, In1<std::int32_t> columns, In1<std::int32_t> row_starts, std::int64_t n_columns, Rows2<double> terms,
+           double epsilon, double prior, double patience, std::uint64_t seed, std::uint64_t epoch, std::int64_t n_active,
+           Out1<std::int32_t> active, Out1<double> duals, Out1<double> coef, Out1<double> summary) {
+            require(n_columns >= 0, "the number of columns is negative");
+            const auto x = csr<double>(values, columns, row_starts, static_cast<std::size_t>(n_columns));
+            checked_epoch(svm::SparseExamples{x}, terms, epsilon, prior, patience, seed, epoch, n_active, active, duals, coef,
+                          summary);
+        },
+        array, array, array, number, array, number, number, number, number, number, number, array, array, array, array,
+        ReleaseGil());
+    m.def(
+        "minimise_quadratic_l1",
+        [](Rows2<double> hessian, In1<double> gradient, In1<double> point, In1<double> strengths, double tol,
+           std::int64_t max_sweeps, Out1<double> step, Out1<double> product) {
+            const auto h = rows<double>(hessian);
+            const std::size_t d = point.shape(0);
+            require(h.rows == d && h.cols == d, "the Hessian must be square, a line a coefficient");
+            require(gradient.shape(0) == d && strengths.shape(0) == d && step.shape(0) == d && product.shape(0) == d,
+                    "there must be one value per coefficient");
+            svm::minimise_quadratic_l1(h, vector<double>(gradient), vector<double>(point), vector<double>(strengths), tol,
+                                       static_cast<std::size_t>(std::clamp<std::int64_t>(max_sweeps, 0, 100'000)),
+                                       vector<double>(step), vector<double>(product));
+        },
+        array, array, array, array, number, number, array, array, ReleaseGil());
+}
 
 }  // namespace mercer::bindings

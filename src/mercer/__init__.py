@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mercer import cluster, linear_model, losses, optim, penalties, plots, preprocessing
+    from mercer import cluster, linear_model, losses, optim, penalties, plots, preprocessing, svm
     from mercer._show_versions import show_versions
 
 __version__ = "0.1.0"
@@ -20,6 +20,7 @@ __all__ = [
     "plots",
     "preprocessing",
     "show_versions",
+    "svm",
 ]
 
 

@@ -132,7 +132,12 @@ def check_class_weight(
         counts = np.bincount(codes, weights=weights, minlength=len(classes))
         of_class = counts.sum() / (len(classes) * np.maximum(counts, np.finfo(np.float64).tiny))
     else:
-        of_class = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+        try:
+            of_class = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+        except ValueError as error:
+            raise ValueError(
+                f"class_weight={class_weight!r} is not valid; it must be None, 'balanced' or a dict by class: {error}."
+            ) from error
     of_row: FloatArray = of_class.astype(dtype)[codes]
     return of_row if weights is None else of_row * weights
 

@@ -1,0 +1,167 @@
+"""Dual coordinate descent for l2-penalised linear models with hinge-like losses: for sparse rows, and for many columns.
+
+An epoch visits every row that is not known to be optimal once and costs as much as one product with X. The intercept either has
+a penalty, and then it is one more coefficient, or it is free: the method of multipliers then finds it, epoch by epoch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from mercer._arrays import FloatArray
+from mercer._native import kernels
+from mercer._solvers.pieces import LEAST_TOL, ROUNDING, Gap
+from mercer._trace import Record
+
+FIRST_PRECISION = 0.1  # of the targets: the violation at which the gap is looked at for the first time
+LAST_PRECISION = 1e-14
+LONGEST_WAIT = 100  # epochs between two looks at the gap
+
+
+@dataclass(frozen=True)
+class DualTerms:
+    """Losses of rows whose dual variables lie in [-low, up] and cost curvature a^2 / 2 + epsilon |a| - target a.
+
+    With curvature zero the loss is up max(t - z - epsilon, 0) + low max(z - t - epsilon, 0); where an end is infinite, it is
+    the square of that maximum over twice the curvature.
+    """
+
+    target: FloatArray
+    low: FloatArray
+    up: FloatArray
+    curvature: FloatArray
+    epsilon: float
+
+    def excess(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """How far values are below and above where they cost nothing; zero on a side that costs nothing."""
+        gap = self.target - values
+        under = np.where(self.up > 0, np.maximum(gap - self.epsilon, 0), 0.0)
+        over = np.where(self.low > 0, np.maximum(-gap - self.epsilon, 0), 0.0)
+        return under, over
+
+    def loss(self, values: FloatArray) -> float:
+        under, over = self.excess(values)
+        return _cost(under, self.up, self.curvature) + _cost(over, self.low, self.curvature)
+
+    def value(self, duals: FloatArray) -> float:
+        """The dual objective, but for the penalties."""
+        return float(duals @ self.target - self.epsilon * np.abs(duals).sum() - self.curvature @ duals**2 / 2)
+
+    def best_intercept(self, values: FloatArray, start: float) -> float:
+        """The number that, added to the values, makes the loss least."""
+        present = (self.low + self.up) > 0
+        if np.isinf(self.low + self.up).any():
+            return self._root(values, start)
+        kinks = np.concatenate([(self.target - values - self.epsilon)[present], (self.target - values + self.epsilon)[present]])
+        jumps = np.concatenate([self.up[present], self.low[present]])
+        order = np.argsort(kinks, kind="stable")
+        slopes = np.cumsum(jumps[order]) - self.up[present].sum()
+        return float(kinks[order][min(int(np.searchsorted(slopes, 0.0)), len(order) - 1)])
+
+    def _root(self, values: FloatArray, start: float) -> float:
+        """By Newton's method: the loss is quadratic between its kinks."""
+        intercept, rates = start, 1 / np.where(self.curvature > 0, self.curvature, np.inf)
+        for _ in range(50):
+            under, over = self.excess(values + intercept)
+            slope, curvature = float(rates @ (over - under)), float(rates @ ((under > 0) | (over > 0)))
+            if curvature == 0 or abs(slope) <= 1e-15 * float(rates @ (over + under)):
+                break
+            intercept -= slope / curvature
+        return intercept
+
+
+def _cost(excess: FloatArray, bound: FloatArray, curvature: FloatArray) -> float:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        of_rows = np.where(np.isinf(bound), excess**2 / (2 * curvature), bound * excess)
+    return float(of_rows[excess > 0].sum())
+
+
+def without_sum(duals: FloatArray) -> FloatArray:
+    """Duals that add up to zero: those of the heavier sign shrink, which no bound forbids."""
+    up, down = float(duals[duals > 0].sum()), -float(duals[duals < 0].sum())
+    if up == down:
+        return duals
+    heavier, share = (duals > 0, down / up) if up > down else (duals < 0, up / down)
+    return np.where(heavier, share * duals, duals)
+
+
+class DualDescent:
+    """A solver: done when the duality gap is within `tol` of the objective.
+
+    `prior` is the inverse strength of the penalty on the intercept: 0 for no intercept, None for a free one. `coef` (the
+    intercept last), `duals` and `gap` are the best point at which the gap was looked at.
+    """
+
+    def __init__(self, X: Any, terms: DualTerms, *, prior: float | None, tol: float, seed: int) -> None:
+        self.terms, self._is_free, self._tol, self._seed = terms, prior is None, max(tol, LEAST_TOL), seed
+        self._sparse = sp.issparse(X)
+        self._X: Any = X if self._sparse else np.ascontiguousarray(X)
+        self._n, d = X.shape
+        norms = np.asarray(X.multiply(X).sum(axis=1)).ravel() if self._sparse else np.einsum("ij,ij->i", X, X)
+        if not np.isfinite(norms).all():
+            raise FloatingPointError("the squares of X overflow")
+        self._prior = float(norms.mean()) or 1.0 if prior is None else prior
+        self._fields = np.stack([terms.target, terms.low, terms.up, terms.curvature, norms])
+        self._duals, self._coef = np.zeros(self._n), np.zeros(d + 1)
+        self._active, self._n_active, self._patience = np.arange(self._n, dtype=np.int32), self._n, np.inf
+        self._scale = float(np.abs(terms.target).max(initial=0.0)) or 1.0
+        self._precision, self._epoch, self._n_waited = FIRST_PRECISION * self._scale, 0, 0
+        self._loss_at_zero = terms.loss(np.zeros(self._n))
+        self.coef, self.duals, self.gap, self.is_stuck = (
+            self._coef.copy(),
+            self._duals.copy(),
+            Gap(self._loss_at_zero, 0.0),
+            False,
+        )
+
+    @property
+    def relative_gap(self) -> float:
+        return self.gap.width / max(abs(self.gap.primal), ROUNDING * self._loss_at_zero / self._tol, np.finfo(float).tiny)
+
+    @property
+    def is_done(self) -> bool:
+        return self.is_stuck or self.relative_gap <= self._tol
+
+    def step(self) -> Record:
+        summary = np.empty(2)
+        rows = (self._X.data, self._X.indices, self._X.indptr, self._X.shape[1]) if self._sparse else (self._X,)
+        epoch = kernels.sparse_dual_epoch if self._sparse else kernels.dual_epoch
+        args = (self._fields, self.terms.epsilon, self._prior, self._patience, self._seed, self._epoch, self._n_active)
+        epoch(*rows, *args, self._active, self._duals, self._coef, summary)
+        self._epoch += 1
+        if self._is_free:
+            self._coef[-1] += self._prior * self._duals.sum()
+        self._schedule(int(summary[0]), float(summary[1]))
+        return {"objective": self.gap.primal, "gap": self.gap.width, "violation": float(summary[1]), "n_active": summary[0]}
+
+    def _schedule(self, n_active: int, violation: float) -> None:
+        """Bring shrunken rows back once the others are done, look at the gap once all are, and then ask for more."""
+        self._n_waited += 1
+        is_reached, is_whole = violation <= self._precision, self._n_active == self._n
+        self._n_active, self._patience = n_active, violation if violation > 0 else np.inf
+        if (is_reached and is_whole) or self._n_waited >= LONGEST_WAIT:
+            self.look()
+        if is_reached and is_whole:
+            self._precision *= 0.2
+            self.is_stuck = self._precision < LAST_PRECISION * self._scale
+        if is_reached:
+            self._n_active, self._patience = self._n, np.inf
+
+    def look(self) -> None:
+        """Compute both objectives at a feasible pair, and keep it if it is the best."""
+        self._n_waited = 0
+        duals = without_sum(self._duals) if self._is_free else self._duals
+        coef = np.append(self._X.T @ duals, self._coef[-1] if self._is_free else self._prior * duals.sum())
+        values = self._X @ coef[:-1]
+        if self._is_free:
+            coef[-1] = self.terms.best_intercept(values, coef[-1])
+        penalty = float(coef[:-1] @ coef[:-1]) / 2
+        if not self._is_free and self._prior > 0:
+            penalty += coef[-1] ** 2 / (2 * self._prior)
+        gap = Gap(self.terms.loss(values + coef[-1]) + penalty, self.terms.value(duals) - penalty)
+        if gap.width < self.gap.width:
+            self.coef, self.duals, self.gap = coef, duals.copy(), gap
