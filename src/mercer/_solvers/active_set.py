@@ -11,6 +11,7 @@ from mercer._arrays import FloatArray
 from mercer._solvers.pieces import Gap, PiecewiseProblem
 
 MOST_UNKNOWNS = 600  # the system is solved densely
+FEW = 50  # kinks; more than two a coefficient are a sign that most are none yet
 RANK = 1e-12
 
 
@@ -20,37 +21,38 @@ class Vertex(NamedTuple):
     gap: Gap
 
 
-def _split(pieces: FloatArray, state: FloatArray, typical: float | FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Duals moved to the bounds that they are near to, and which pieces are on their kink.
+def _split(pieces: FloatArray, state: FloatArray, before: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Duals moved to the bounds that they go to, and which pieces go to their kink.
 
-    Of the products slack times room, which all go to zero, either slack or room is the smaller one against what is typical.
+    Of the products slack times room, which all go to zero, one factor goes to zero and one does not: the last step tells them
+    apart by their ratios to what they were before (Tapia's indicators), whatever the scales.
     """
     _, low, up = pieces
-    duals, under, over = state
-    width = low + up
-    at_up = under * width > (up - duals) * typical
-    at_low = over * width > (duals + low) * typical
+    (duals, under, over), (duals_before, under_before, over_before) = state, before
+    at_up = under * (up - duals_before) > under_before * (up - duals)
+    at_low = over * (duals_before + low) > over_before * (duals + low)
     rounded = np.where(at_up, up, np.where(at_low, -low, duals))
-    return rounded, ~(at_up | at_low) & (width > 0)
+    return rounded, ~(at_up | at_low) & (low + up > 0)
 
 
-def solve_on_kinks(
-    problem: PiecewiseProblem, state: FloatArray, typical: float, state_of_penalty: FloatArray | None
-) -> Vertex | None:
+States = tuple[FloatArray, FloatArray]  # duals and slacks, now and a step before
+
+
+def solve_on_kinks(problem: PiecewiseProblem, states: States, states_of_penalty: States | None) -> Vertex | None:
     """Solve the optimality conditions as if it were known which pieces are on their kinks; None where too many seem to be.
 
     With E the pieces on kinks and F the coefficients that are not zero, these are linear:
     X_EF c_F = t_E and quadratic_F c_F - X_EF' a_E = what the other pieces and the l1 penalty leave.
     """
     k = problem.n_coef
-    duals, is_kink = _split(problem.pieces, state, typical)
+    duals, is_kink = _split(problem.pieces, *states)
     is_moving, of_penalty = np.ones(k, dtype=bool), np.zeros(k)
-    if state_of_penalty is not None:
+    if states_of_penalty is not None:
         strengths = problem.absolute[:k]
-        of_penalty, is_zero = _split(np.vstack([np.zeros(k), strengths, strengths]), state_of_penalty, problem.reach)
+        of_penalty, is_zero = _split(np.vstack([np.zeros(k), strengths, strengths]), *states_of_penalty)
         is_moving = ~is_zero
     kinks, moving = np.flatnonzero(is_kink), np.flatnonzero(is_moving)
-    if len(kinks) > min(2 * len(moving) + 10, MOST_UNKNOWNS):
+    if len(kinks) > max(2 * len(moving), FEW) or len(kinks) + len(moving) > MOST_UNKNOWNS:
         return None
     fixed = np.where(is_kink, 0.0, duals)
     right = problem.rows.slope_sums(problem.by_row(fixed))[:k] + of_penalty

@@ -6,7 +6,7 @@ a penalty, and then it is one more coefficient, or it is free: the method of mul
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,10 @@ class DualTerms:
     def loss(self, values: FloatArray) -> float:
         under, over = self.excess(values)
         return _cost(under, self.up, self.curvature) + _cost(over, self.low, self.curvature)
+
+    def size(self) -> float:
+        """The loss of values that are all zero if no residual were forgiven: rounding is measured against it."""
+        return replace(self, epsilon=0.0).loss(np.zeros_like(self.target))
 
     def value(self, duals: FloatArray) -> float:
         """The dual objective, but for the penalties."""
@@ -107,20 +111,22 @@ class DualDescent:
         self._prior = float(norms.mean()) or 1.0 if prior is None else prior
         self._fields = np.stack([terms.target, terms.low, terms.up, terms.curvature, norms])
         self._duals, self._coef = np.zeros(self._n), np.zeros(d + 1)
+        if self._is_free:
+            self._coef[-1] = terms.best_intercept(np.zeros(self._n), 0.0)
         self._active, self._n_active, self._patience = np.arange(self._n, dtype=np.int32), self._n, np.inf
         self._scale = float(np.abs(terms.target).max(initial=0.0)) or 1.0
         self._precision, self._epoch, self._n_waited = FIRST_PRECISION * self._scale, 0, 0
-        self._loss_at_zero = terms.loss(np.zeros(self._n))
+        self._size, at_zero = terms.size(), terms.loss(np.zeros(self._n))
         self.coef, self.duals, self.gap, self.is_stuck = (
             self._coef.copy(),
             self._duals.copy(),
-            Gap(self._loss_at_zero, 0.0),
+            Gap(at_zero, 0.0),
             False,
         )
 
     @property
     def relative_gap(self) -> float:
-        return self.gap.width / max(abs(self.gap.primal), ROUNDING * self._loss_at_zero / self._tol, np.finfo(float).tiny)
+        return self.gap.width / max(abs(self.gap.primal), ROUNDING * self._size / self._tol, np.finfo(float).tiny)
 
     @property
     def is_done(self) -> bool:
@@ -133,10 +139,13 @@ class DualDescent:
         args = (self._fields, self.terms.epsilon, self._prior, self._patience, self._seed, self._epoch, self._n_active)
         epoch(*rows, *args, self._active, self._duals, self._coef, summary)
         self._epoch += 1
+        n_active, violation = int(summary[0]), float(summary[1])
         if self._is_free:
-            self._coef[-1] += self._prior * self._duals.sum()
-        self._schedule(int(summary[0]), float(summary[1]))
-        return {"objective": self.gap.primal, "gap": self.gap.width, "violation": float(summary[1]), "n_active": summary[0]}
+            move = self._prior * float(self._duals.sum())
+            self._coef[-1] += move
+            violation = max(violation, abs(move))
+        self._schedule(n_active, violation)
+        return {"objective": self.gap.primal, "gap": self.gap.width, "violation": violation, "n_active": float(n_active)}
 
     def _schedule(self, n_active: int, violation: float) -> None:
         """Bring shrunken rows back once the others are done, look at the gap once all are, and then ask for more."""
@@ -148,7 +157,7 @@ class DualDescent:
         if is_reached and is_whole:
             self._precision *= 0.2
             self.is_stuck = self._precision < LAST_PRECISION * self._scale
-        if is_reached:
+        if is_reached or n_active == 0:
             self._n_active, self._patience = self._n, np.inf
 
     def look(self) -> None:

@@ -20,6 +20,7 @@ LEAST_STEP = 1e-9  # a shorter one means that rounding has taken over
 NEAR = 1e-3  # relative gap from which on the kinks are worth a try
 LEAST_SLACK = 0.05  # of the spread of the targets: how far from their kinks the slacks start
 INSIDE = 0.1  # of their width: how far from their bounds the duals start
+ADDED = (1e-13, 1e-10, 1e-7, 1e-4, 1e-1)
 PATIENCE = 15  # iterations without a smaller gap, after which the best point is the answer
 
 
@@ -65,7 +66,12 @@ class _Barrier:
 
     def move(self, primal: float, dual: float) -> None:
         kernels.interior_move(self._step, primal, dual, self.state, self._n_threads)
-        self.values = self.values + primal * self._changes
+        self.values, self._lengths = self.values + primal * self._changes, (primal, dual)
+
+    def states(self) -> tuple[FloatArray, FloatArray]:
+        """Duals and slacks, now and before the last step."""
+        primal, dual = self._lengths
+        return self.state, self.state - np.array([[dual], [primal], [primal]]) * self._step
 
 
 class InteriorPoint:
@@ -169,7 +175,7 @@ class InteriorPoint:
     def _note(self, step: float) -> None:
         """Keep the point if its gap is the smallest; near the end, try the vertex that it points to."""
         gap = self._problem.gap(self._coef, self._data.duals, self._data.values, self._sums())
-        if self._problem.relative(gap, self._tol) <= self._tol:
+        if self._problem.relative(gap, self._tol) <= max(self._tol, NEAR):
             self._sync()
             self._data.values = self._problem.rows.values(self._coef)
             gap = self._problem.gap(self._coef, self._data.duals, self._data.values, self._sums())
@@ -184,14 +190,18 @@ class InteriorPoint:
         self.is_stuck = not is_finite or step < LEAST_STEP or self._n_idle >= PATIENCE
 
     def _try_kinks(self) -> None:
-        of_penalty = None if self._penalty is None else self._penalty.state
-        found = solve_on_kinks(self._problem, self._data.state, self._typical, of_penalty)
+        of_penalty = None if self._penalty is None else self._penalty.states()
+        found = solve_on_kinks(self._problem, self._data.states(), of_penalty)
         if found is not None and found.gap.width < self.gap.width:
             self.coef, self.duals, self.gap = found.coef, found.duals, found.gap
 
 
 class _Factor:
-    """Cholesky of a Gram matrix plus a diagonal, scaled to a diagonal of one, with as much added to it as it takes."""
+    """Cholesky of a Gram matrix plus a diagonal, scaled to a diagonal of one, with as much added to it as it takes.
+
+    A penalty on every coefficient needs nothing added, and near the solution it is small against the Gram matrix: adding to
+    the latter would swamp it.
+    """
 
     def __init__(self, gram: FloatArray, diagonal: FloatArray) -> None:
         matrix = gram + np.diag(diagonal)
@@ -199,9 +209,10 @@ class _Factor:
         floor = float(squares.max(initial=0.0)) * 1e-30
         self.scales = 1 / np.sqrt(np.where(squares > floor, squares, 1.0))
         scaled = matrix * self.scales * self.scales[:, None]
-        for power in range(-13, 1, 3):
+        is_definite = np.count_nonzero(diagonal) >= len(diagonal) - 1  # all but the intercept
+        for added in (0.0, *ADDED) if is_definite else ADDED:
             try:
-                self._factor = cho_factor(scaled + 10.0**power * np.eye(len(scaled)), lower=True, check_finite=False)
+                self._factor = cho_factor(scaled + added * np.eye(len(scaled)), lower=True, check_finite=False)
                 return
             except LinAlgError:
                 continue

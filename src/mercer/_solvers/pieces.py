@@ -19,7 +19,7 @@ from mercer._native import kernels
 from mercer._solvers.linear_loss import LinearRows
 
 LEAST_TOL = 1e-12  # a relative gap below this is rounding
-ROUNDING = 1e-13  # of the loss at zero: a gap below this is rounding too
+ROUNDING = 1e-13  # of the loss of values that are all zero: a gap below this is rounding too
 
 
 class Gap(NamedTuple):
@@ -47,9 +47,7 @@ class PiecewiseProblem:
     def __post_init__(self) -> None:
         self.reach = np.zeros(self.rows.n_features + self.has_intercept)  # how large coefficients may be; see `gap`
         self.n_coef = self.rows.n_features + self.has_intercept  # coefficients in play; the others stay zero
-        zero = np.zeros(self.rows.n_rows)
-        totals = self.totals(np.zeros(self.pieces.shape[1]), zero)
-        self.loss_at_zero = float(totals[0])
+        self.size = float((self.pieces[1] + self.pieces[2]) @ np.abs(self.pieces[0]))  # rounding is measured against it
         k = self.n_coef
         self.is_bound = (self.quadratic[:k] == 0) & (self.absolute[:k] > 0)
         self.is_free = (self.quadratic[:k] == 0) & (self.absolute[:k] == 0)
@@ -77,7 +75,7 @@ class PiecewiseProblem:
 
     def relative(self, gap: Gap, tol: float) -> float:
         """The gap relative to the objective, or to the tolerance's share of what is rounding."""
-        return gap.width / max(abs(gap.primal), ROUNDING * self.loss_at_zero / tol, np.finfo(float).tiny)
+        return gap.width / max(abs(gap.primal), ROUNDING * self.size / tol, np.finfo(float).tiny)
 
     def gap(self, coef: FloatArray, duals: FloatArray, values: FloatArray, sums: FloatArray) -> Gap:
         """Primal and dual value, where `sums` is X'a: what of the dual is infeasible is repaired by moving into its box.

@@ -168,7 +168,7 @@ class _Smooth:
         self._machine, self._tol = machine, max(tol, LEAST_TOL)
         self._terms = machine.dual_terms(target, costs)
         self._problem = machine.smooth(target, costs, l2=0.0 if is_l1 else 1.0)
-        self._loss_at_zero = self._terms.loss(np.zeros(len(target)))
+        self._size, self._loss_at_zero = self._terms.size(), self._terms.loss(np.zeros(len(target)))
         self.method = "proximal Newton steps" if is_l1 else "Newton steps"
         self._strengths = np.append(np.ones(machine.rows.n_features), np.sqrt(machine.l2_of_intercept)) if is_l1 else None
         start = self._problem.start()
@@ -183,7 +183,7 @@ class _Smooth:
 
     @property
     def relative_gap(self) -> float:
-        return self.gap.width / max(self.gap.primal, ROUNDING * self._loss_at_zero / self._tol, np.finfo(float).tiny)
+        return self.gap.width / max(self.gap.primal, ROUNDING * self._size / self._tol, np.finfo(float).tiny)
 
     @property
     def is_done(self) -> bool:
@@ -245,7 +245,8 @@ class LockStep:
         return all(solver.is_done for solver in self.solvers)
 
     def step(self) -> Record:
-        records = [solver.step() for solver in self.solvers if not solver.is_done]
+        moving = [solver for solver in self.solvers if not solver.is_done] or self.solvers  # a fit makes a step at least
+        records = [solver.step() for solver in moving]
         if len(self.solvers) == 1:
             return records[0]
         return {"objective": self.total.primal, "gap": self.total.width, "n_open": float(len(records))}
