@@ -11,7 +11,7 @@ from mercer._arrays import FloatArray
 from mercer._solvers.pieces import Gap, PiecewiseProblem
 
 MOST_UNKNOWNS = 600  # the system is solved densely
-FEW = 50  # kinks; more than two a coefficient are a sign that most are none yet
+FEW = 50  # kinks; more, and more than two a coefficient, are a sign that most are none yet
 RANK = 1e-12
 
 
@@ -38,8 +38,12 @@ def _split(pieces: FloatArray, state: FloatArray, before: FloatArray) -> tuple[F
 States = tuple[FloatArray, FloatArray]  # duals and slacks, now and a step before
 
 
-def solve_on_kinks(problem: PiecewiseProblem, states: States, states_of_penalty: States | None) -> Vertex | None:
+def solve_on_kinks(
+    problem: PiecewiseProblem, states: States, states_of_penalty: States | None, *, is_late: bool
+) -> Vertex | None:
     """Solve the optimality conditions as if it were known which pieces are on their kinks; None where too many seem to be.
+
+    More kinks than coefficients are many unless it `is_late`: then they may be there (rows that repeat, say).
 
     With E the pieces on kinks and F the coefficients that are not zero, these are linear:
     X_EF c_F = t_E and quadratic_F c_F - X_EF' a_E = what the other pieces and the l1 penalty leave.
@@ -52,7 +56,8 @@ def solve_on_kinks(problem: PiecewiseProblem, states: States, states_of_penalty:
         of_penalty, is_zero = _split(np.vstack([np.zeros(k), strengths, strengths]), *states_of_penalty)
         is_moving = ~is_zero
     kinks, moving = np.flatnonzero(is_kink), np.flatnonzero(is_moving)
-    if len(kinks) > max(2 * len(moving), FEW) or len(kinks) + len(moving) > MOST_UNKNOWNS:
+    most = max(2 * len(moving), FEW) if is_late else len(moving)
+    if len(kinks) > most or len(kinks) + len(moving) > MOST_UNKNOWNS:
         return None
     fixed = np.where(is_kink, 0.0, duals)
     right = problem.rows.slope_sums(problem.by_row(fixed))[:k] + of_penalty
@@ -67,7 +72,7 @@ def solve_on_kinks(problem: PiecewiseProblem, states: States, states_of_penalty:
 
 
 def _solve(block: FloatArray, quadratic: FloatArray, right: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Least-squares solution of [quadratic, -block'; block, 0] (c, a) = (right, targets), refined once."""
+    """The solution of [quadratic, -block'; block, 0] (c, a) = (right, targets), refined once."""
     m, f = block.shape
     sizes = np.sqrt((block**2).sum(axis=0) / max(m, 1) + quadratic)
     scales = 1 / np.where(sizes > 0, sizes, 1.0)
@@ -76,6 +81,15 @@ def _solve(block: FloatArray, quadratic: FloatArray, right: FloatArray, targets:
     system[f:, :f] = block * scales
     system[:f, f:] = -system[f:, :f].T
     wanted = np.concatenate([right * scales, targets])
-    solution = lstsq(system, wanted, cond=RANK, lapack_driver="gelsy", check_finite=False)[0]
-    solution += lstsq(system, wanted - system @ solution, cond=RANK, lapack_driver="gelsy", check_finite=False)[0]
+    solution = _solve_system(system, wanted)
+    solution += _solve_system(system, wanted - system @ solution)
     return solution[:f] * scales, solution[f:]
+
+
+def _solve_system(system: FloatArray, right: FloatArray) -> FloatArray:
+    """By elimination, or the shortest solution in the sense of least squares where the system is singular."""
+    try:
+        solution: FloatArray = np.linalg.solve(system, right)
+    except np.linalg.LinAlgError:
+        solution = lstsq(system, right, cond=RANK, lapack_driver="gelsy", check_finite=False)[0]
+    return solution

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
-from mercer._solvers.pieces import LEAST_TOL, ROUNDING, Gap
+from mercer._solvers.pieces import LEAST_TOL, ROUNDING, Gap, dot
 from mercer._trace import Record
 
 FIRST_PRECISION = 0.1  # of the targets: the violation at which the gap is looked at for the first time
@@ -53,7 +53,7 @@ class DualTerms:
 
     def value(self, duals: FloatArray) -> float:
         """The dual objective, but for the penalties."""
-        return float(duals @ self.target - self.epsilon * np.abs(duals).sum() - self.curvature @ duals**2 / 2)
+        return dot(duals, self.target - self.curvature * duals / 2) - self.epsilon * float(np.abs(duals).sum())
 
     def best_intercept(self, values: FloatArray, start: float) -> float:
         """The number that, added to the values, makes the loss least."""

@@ -18,6 +18,7 @@ from mercer._trace import Record
 SHORTEN = 0.995  # the share of the way to the boundary that a step goes
 LEAST_STEP = 1e-9  # a shorter one means that rounding has taken over
 NEAR = 1e-3  # relative gap from which on the kinks are worth a try
+LATE = 1e-7  # and from which on they may be believed to be many
 LEAST_SLACK = 0.05  # of the spread of the targets: how far from their kinks the slacks start
 INSIDE = 0.1  # of their width: how far from their bounds the duals start
 ADDED = (1e-13, 1e-10, 1e-7, 1e-4, 1e-1)
@@ -191,7 +192,7 @@ class InteriorPoint:
 
     def _try_kinks(self) -> None:
         of_penalty = None if self._penalty is None else self._penalty.states()
-        found = solve_on_kinks(self._problem, self._data.states(), of_penalty)
+        found = solve_on_kinks(self._problem, self._data.states(), of_penalty, is_late=self.relative_gap < LATE)
         if found is not None and found.gap.width < self.gap.width:
             self.coef, self.duals, self.gap = found.coef, found.duals, found.gap
 

@@ -22,6 +22,11 @@ LEAST_TOL = 1e-12  # a relative gap below this is rounding
 ROUNDING = 1e-13  # of the loss of values that are all zero: a gap below this is rounding too
 
 
+def dot(a: FloatArray, b: FloatArray) -> float:
+    """The product of two long vectors without BLAS, whose threads would get in the way of ours."""
+    return float((a * b).sum())
+
+
 class Gap(NamedTuple):
     """Both values at a pair of points, the dual one feasible."""
 
@@ -47,7 +52,7 @@ class PiecewiseProblem:
     def __post_init__(self) -> None:
         self.reach = np.zeros(self.rows.n_features + self.has_intercept)  # how large coefficients may be; see `gap`
         self.n_coef = self.rows.n_features + self.has_intercept  # coefficients in play; the others stay zero
-        self.size = float((self.pieces[1] + self.pieces[2]) @ np.abs(self.pieces[0]))  # rounding is measured against it
+        self.size = dot(self.pieces[1] + self.pieces[2], np.abs(self.pieces[0]))  # rounding is measured against it
         k = self.n_coef
         self.is_bound = (self.quadratic[:k] == 0) & (self.absolute[:k] > 0)
         self.is_free = (self.quadratic[:k] == 0) & (self.absolute[:k] == 0)
@@ -70,8 +75,8 @@ class PiecewiseProblem:
         """The mean distance of the targets from values (or from their mean), by weight."""
         target, low, up = self.pieces
         weights = low + up
-        centre = weights @ target / weights.sum() if values is None else np.tile(values, len(target) // len(values))
-        return float(weights @ np.abs(target - centre) / weights.sum())
+        centre = dot(weights, target) / weights.sum() if values is None else np.tile(values, len(target) // len(values))
+        return dot(weights, np.abs(target - centre)) / float(weights.sum())
 
     def relative(self, gap: Gap, tol: float) -> float:
         """The gap relative to the objective, or to the tolerance's share of what is rounding."""
@@ -109,7 +114,7 @@ class PiecewiseProblem:
         """t'a and X'a at the low end (1) or at the up end (2) of the box."""
         if end not in self._ends:
             duals = -self.pieces[1] if end == 1 else self.pieces[2]
-            self._ends[end] = float(self.pieces[0] @ duals), self.rows.slope_sums(self.by_row(duals))[: self.n_coef]
+            self._ends[end] = dot(self.pieces[0], duals), self.rows.slope_sums(self.by_row(duals))[: self.n_coef]
         return self._ends[end]
 
     def certify(self, coef: FloatArray, duals: FloatArray) -> Gap:

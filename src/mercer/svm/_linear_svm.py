@@ -180,6 +180,7 @@ class _Smooth:
         if not np.isfinite(at.gradient).all() or (at.hessian is not None and not np.isfinite(at.hessian).all()):
             raise FloatingPointError("the sums over X overflow")
         self.gap = Gap(self._loss_at_zero, 0.0)
+        self._settled: FloatArray | None = None
 
     @property
     def relative_gap(self) -> float:
@@ -196,7 +197,9 @@ class _Smooth:
         return {**record, "gap": self.gap.width}
 
     def settle(self) -> None:
-        point = self._solver.point
+        if self._settled is self._solver.point:
+            return
+        self._settled = point = self._solver.point
         values = self._machine.rows.values(point)
         under, over = self._terms.excess(values)
         duals = (under - over) / self._terms.curvature
