@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,8 +23,11 @@ class LinearModel(MercerEstimator):
         """Of shape (n_samples,) or (n_samples, n_outputs), as `coef_` is."""
         check_is_fitted(self)
         X = check_X(self, X, sparse=SPARSE if self.__sklearn_tags__().input_tags.sparse else None, reset=False)
-        values: FloatArray = X @ self.coef_.T + self.intercept_
-        return values
+        values = X @ self.coef_.T
+        if sp.issparse(values):  # both X and, after `sparsify`, the coefficients
+            values = values.toarray()
+        shifted: FloatArray = values + self.intercept_
+        return shifted
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -53,3 +57,16 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # s
         codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         labels: npt.NDArray[Any] = self.classes_[codes]
         return labels
+
+    def sparsify(self) -> Self:
+        """Keep `coef_` as a sparse matrix: smaller and faster where an l1 penalty has left most of it zero."""
+        check_is_fitted(self)
+        self.coef_ = sp.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Undo `sparsify`."""
+        check_is_fitted(self)
+        if sp.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self

@@ -267,6 +267,18 @@ def test_what_cannot_be_is_refused(params, message):
         LinearSVC(**params).fit(X, y)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_sparse_coefficients_decide_as_dense_ones(n_classes):
+    X, y = _data(100, 5, n_classes)
+    model = LinearSVC(penalty="l1", C=0.05).fit(X, y)
+    expected = model.decision_function(X)
+    assert sp.issparse(model.sparsify().coef_)
+    np.testing.assert_allclose(model.decision_function(X), expected)
+    np.testing.assert_allclose(model.decision_function(sp.csr_matrix(X)), expected)
+    assert isinstance(model.densify().coef_, np.ndarray)
+    np.testing.assert_allclose(model.decision_function(X), expected)
+
+
 def test_several_classes_are_solved_as_one_against_the_rest():
     X, y = _data(150, 4, 4)
     model = LinearSVC(tol=1e-10).fit(X, y)

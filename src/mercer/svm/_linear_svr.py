@@ -85,7 +85,7 @@ class LinearSVR(LinearRegressor):
     >>> import numpy as np
     >>> from mercer.svm import LinearSVR
     >>> X = np.arange(6.0)[:, None]
-    >>> model = LinearSVR(C=10).fit(X, [1, 3, 5, 7, 9, 100])
+    >>> model = LinearSVR(C=10, tol=1e-8).fit(X, [1, 3, 5, 7, 9, 100])
     >>> model.coef_.round(6), model.intercept_.round(6)
     (array([2.]), array([1.]))
     >>> model.certificate_.converged
