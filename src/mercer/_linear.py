@@ -19,6 +19,8 @@ SPARSE = ("csr", "csc")
 class LinearModel(MercerEstimator):
     """A model whose values are X times the coefficients plus the intercept; dense or sparse X unless tags say otherwise."""
 
+    coef_: Any
+
     def _linear_values(self, X: Any) -> FloatArray:
         """Of shape (n_samples,) or (n_samples, n_outputs), as `coef_` is."""
         check_is_fitted(self)

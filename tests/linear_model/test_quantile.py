@@ -154,7 +154,7 @@ def test_every_name_of_a_solver_gives_the_solution(solver):
     ("params", "message"),
     [
         ({"quantile": 0.0}, r"quantile=0.0 is not valid; it must be a finite number > 0"),
-        ({"quantile": 1.0}, r"quantile=1 is not valid; it must be"),
+        ({"quantile": 1.0}, r"quantile=1.0 is not valid; it must be a finite number > 0 and < 1"),
         ({"alpha": -1.0}, r"alpha=-1.0 is not valid"),
         ({"solver": "simplex"}, r"solver='simplex' is not valid"),
         ({"solver_options": {"maxiter": 5}}, r"solver_options={'maxiter': 5} is not valid; it must be None.*max_iter"),

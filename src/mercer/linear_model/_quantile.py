@@ -89,7 +89,7 @@ class QuantileRegressor(LinearRegressor):
     """
 
     _parameter_rules: ClassVar[dict[str, Rule]] = {
-        "quantile": Real(above=0, most=1),
+        "quantile": Real(above=0, below=1),
         "alpha": Real(least=0),
         "fit_intercept": Bool(),
         "solver": OneOf(*SOLVERS),
@@ -160,8 +160,6 @@ class QuantileRegressor(LinearRegressor):
 
 def _checked(estimator: QuantileRegressor) -> SimpleNamespace:
     params, owner = check_params(estimator), type(estimator).__name__
-    if params.quantile == 1:
-        raise InvalidParameterError(f"{owner}: quantile=1 is not valid; it must be a finite number > 0 and < 1.")
     if params.solver_options:
         raise InvalidParameterError(
             f"{owner}: solver_options={params.solver_options!r} is not valid; it must be None or an empty dict. The parameters "
