@@ -46,7 +46,7 @@ class WorkingSet {
 
     void set_penalty(P penalty) {
         penalty_ = penalty;
-        inner_share_ = 0.1;
+        inner_share_ = 0.01;
         is_solved_ = false;
     }
 
@@ -96,7 +96,7 @@ class WorkingSet {
         const double way = way_;
         if (n_new == 0 && is_solved_) inner_share_ *= 0.1;  // nobody is missing, so the solution itself is not good enough
         is_solved_ = true;
-        const Tolerance inner{std::max(inner_share_ * tolerance.gap, n_new > 0 ? 0.01 * last_gap_ : 0.0), tolerance.update};
+        const Tolerance inner{std::max(inner_share_ * tolerance.gap, n_new > 0 ? 1e-3 * last_gap_ : 0.0), tolerance.update};
         if (members_.size() > kMostGram) {
             descend_on_columns(inner, random);
         } else {
@@ -239,7 +239,7 @@ class WorkingSet {
     double last_gap_ = std::numeric_limits<double>::infinity();
     double last_update_ = 0;
     std::size_t n_active_ = 0;
-    double inner_share_ = 0.1;
+    double inner_share_ = 0.01;
     bool is_solved_ = false;
 };
 
