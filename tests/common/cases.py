@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import get_tags
 
@@ -48,19 +47,6 @@ class Case:
     grid: Mapping[str, list[Any]] = field(default_factory=dict)  # for a grid search
     is_lazy: bool = False  # a fit only keeps the data: it solves nothing that a certificate could speak of
     is_online: bool = False  # takes one step a row: a step of weight two is not two steps
-
-
-class SplitByValue:
-    """Two folds that depend on what a row holds, not on its place."""
-
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Any:
-        first = X[:, [0]].toarray() if sp.issparse(X) else X[:, [0]]
-        is_test = first.ravel() > 0
-        yield np.flatnonzero(~is_test), np.flatnonzero(is_test)
-        yield np.flatnonzero(is_test), np.flatnonzero(~is_test)
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        return 2
 
 
 # A tolerance far below what the suites compare, and a penalty that leaves something of their data.

@@ -57,6 +57,7 @@ SHAPES = {
     "CsrRows32": {2: (SIZE + 1,)},
     "CsrRows64": {2: (SIZE + 1,)},
 }
+SPARSE = ("CsrRows", "SparseColumns", "SparseDesign")  # classes that take values, indices, offsets and a number of columns
 # Not kernels: they take no arrays, and some of them would run or allocate for as long or as much as they are told.
 EXEMPT = {"exchange_progress", "get_num_threads", "set_num_threads", "spin", "count_tasks", "philox_uniforms", "philox_below"}
 
@@ -160,14 +161,10 @@ def _valid(name, position, argument):
         if argument.dtype.kind == "f":
             values = np.random.RandomState(position).uniform(0.1, 1, size=shape).astype(argument.dtype)
             return values + 3 * np.eye(*shape, dtype=argument.dtype) if len(shape) == 2 else values
-        if name.startswith(("CsrRows", "SparseColumns")):
+        if name.startswith(SPARSE):
             return np.arange(shape[0], dtype=argument.dtype)  # one entry a row, on the diagonal
         return np.zeros(shape, dtype=argument.dtype)
-    plain = {"int": SIZE if name.startswith(("CsrRows", "SparseColumns")) else 2, "float": 1.0, "bool": True, "str": "logistic"}
-        if name.startswith(("CsrRows", "SparseDesign")):
-            return np.arange(shape[0], dtype=argument.dtype)  # one entry a row, on the diagonal
-        return np.zeros(shape, dtype=argument.dtype)
-    plain = {"int": SIZE if name.startswith(("CsrRows", "SparseDesign")) else 2, "float": 1.0, "bool": True, "str": "logistic"}
+    plain = {"int": SIZE if name.startswith(SPARSE) else 2, "float": 1.0, "bool": True, "str": "logistic"}
     return plain[argument.text.split(": ")[1]]
 
 

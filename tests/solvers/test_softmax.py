@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer._native import kernels
-from mercer._solvers.lbfgs import Lbfgs, Preconditioner
+from mercer._solvers.lbfgs import Preconditioner, SoftmaxLbfgs
 from mercer._solvers.linear_loss import make_linear_rows
 from mercer._solvers.newton import Newton
 from mercer._solvers.softmax import SoftmaxLoss
@@ -123,7 +123,7 @@ def test_gradient_and_hessian_are_those_of_finite_differences(n_outputs, has_ref
 def test_lbfgs_and_newton_meet(n_outputs, has_reference, is_sparse, has_intercept):
     problem = _problem(n_outputs, has_reference=has_reference, is_sparse=is_sparse, has_intercept=has_intercept)
     newton = Newton(problem, problem.start(), tol=1e-10)
-    lbfgs = Lbfgs(problem, problem.start(), tol=1e-10, preconditioner=Preconditioner(problem.rows, problem.weights))
+    lbfgs = SoftmaxLbfgs(problem, problem.start(), tol=1e-10, preconditioner=Preconditioner(problem.rows, problem.weights))
     for solver in (newton, lbfgs):
         iterate(solver, max_iter=200, watch=lambda record: False)
         assert solver.residual <= 1e-10

@@ -1,4 +1,4 @@
-"""L-BFGS for softmax over linear values, preconditioned by what the classes and the columns say of the Hessian."""
+"""L-BFGS for smooth losses, and for softmax preconditioned by what the classes and the columns say of the Hessian."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 
 from mercer._arrays import FloatArray
-from mercer._solvers.descent import Descent, dot
+from mercer._solvers.descent import Descent, SmoothProblem, dot
 from mercer._solvers.linear_loss import Evaluation, LinearRows
 from mercer._solvers.softmax import SoftmaxLoss
 from mercer._trace import Record
@@ -60,21 +60,10 @@ class Preconditioner:
 
 
 class Lbfgs(Descent):
-    """L-BFGS with backtracking; a step costs one pass over X that gives value and gradient, O(n K d)."""
+    """L-BFGS with backtracking; a step costs one pass over X that gives value and gradient, O(n d), as a rule."""
 
-    problem: SoftmaxLoss
-
-    def __init__(
-        self,
-        problem: SoftmaxLoss,
-        start: FloatArray,
-        *,
-        tol: float,
-        preconditioner: Preconditioner,
-        at: Evaluation | None = None,
-    ) -> None:
+    def __init__(self, problem: SmoothProblem, start: FloatArray, *, tol: float, at: Evaluation | None = None) -> None:
         super().__init__(problem, start, tol=tol, at=at)
-        self._preconditioner = preconditioner
         self._pairs: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=MEMORY)
 
     def step(self) -> Record:
@@ -103,6 +92,28 @@ class Lbfgs(Descent):
         for (move, change), factor in zip(self._pairs, reversed(factors), strict=True):
             z += (factor - dot(change, z) / dot(move, change)) * move
         return z
+
+    def _precondition(self, vector: FloatArray) -> FloatArray:
+        """A first guess of the inverse Hessian times a vector: the identity, and a first step of length one."""
+        return vector.copy() if self._pairs else vector / max(np.sqrt(dot(vector, vector)), np.finfo(np.float64).tiny)
+
+
+class SoftmaxLbfgs(Lbfgs):
+    """L-BFGS that starts from an approximate inverse of the Hessian of softmax."""
+
+    problem: SoftmaxLoss
+
+    def __init__(
+        self,
+        problem: SoftmaxLoss,
+        start: FloatArray,
+        *,
+        tol: float,
+        preconditioner: Preconditioner,
+        at: Evaluation | None = None,
+    ) -> None:
+        super().__init__(problem, start, tol=tol, at=at)
+        self._preconditioner = preconditioner
 
     def _precondition(self, vector: FloatArray) -> FloatArray:
         problem, curvature = self.problem, self.at.curvature

@@ -17,10 +17,10 @@ class Newton(Descent):
     needs_hessian = True
 
     def step(self) -> Record:
-        return self._advance(_newton_direction(self.at))
+        return self._advance(newton_direction(self.at))
 
 
-def _newton_direction(at: Evaluation) -> FloatArray:
+def newton_direction(at: Evaluation) -> FloatArray:
     """Minus the inverse Hessian times the gradient; with as much added to a singular Hessian's diagonal as it takes."""
     hessian, d = at.hessian, len(at.gradient)
     assert hessian is not None

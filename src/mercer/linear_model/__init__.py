@@ -22,7 +22,6 @@ from mercer.linear_model._quantile import QuantileRegressor
 from mercer.linear_model._ridge import Ridge
 from mercer.linear_model._ridge_classifier import RidgeClassifier, RidgeClassifierCV
 from mercer.linear_model._ridge_cv import RidgeCV
-from mercer.linear_model._sgd import SGDClassifier, SGDRegressor
 from mercer.linear_model._sgd_classifier import SGDClassifier
 from mercer.linear_model._sgd_regressor import SGDRegressor
 

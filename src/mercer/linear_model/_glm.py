@@ -17,9 +17,9 @@ from mercer._base import FitTask, run_solver
 from mercer._linear import SPARSE, LinearModel
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, InvalidParameterError, NumberOfJobs, Real, Rule, Verbosity, check_params, check_value
+from mercer._solvers.lbfgs import Lbfgs
 from mercer._solvers.linear_loss import make_linear_rows
 from mercer._solvers.newton import Newton
-from mercer._solvers.quasi_newton import QuasiNewton
 from mercer._trace import iterate, store_outcome
 from mercer.linear_model._families import Family
 from mercer.linear_model._glm_inference import GlmStatistics, explained_deviance, glm_statistics
@@ -32,7 +32,7 @@ from mercer.linear_model._wald import WaldSummary
 MOST_HESSIAN_COLUMNS = 1000  # beyond, a Hessian costs more than the iterations that it saves
 ROUGH_ROWS, ROUGH_ROWS_PER_COLUMN = 5000, 40  # of data at least four times as long: the rows of a rough first solution
 ROUGH_TOL = 1e-2
-GlmSolver = Newton | QuasiNewton
+GlmSolver = Newton | Lbfgs
 
 
 class GeneralizedLinearModel(RegressorMixin, LinearModel):  # type: ignore[misc]  # scikit-learn has no types
@@ -192,7 +192,7 @@ def _solver_class(estimator: Any, problem: DevianceLoss, name: str) -> type[GlmS
     """Newton's method, or L-BFGS where there are many columns and it may choose."""
     if problem.loss is not None:
         is_wide = problem.rows.n_features > MOST_HESSIAN_COLUMNS
-        return QuasiNewton if is_wide and name != "newton-cholesky" else Newton
+        return Lbfgs if is_wide and name != "newton-cholesky" else Newton
     if name == "lbfgs":
         raise InvalidParameterError(
             f"{type(estimator).__name__}: solver='lbfgs' is not valid for the {problem.family.name} family with the "
@@ -211,7 +211,7 @@ def _is_usable(solver: GlmSolver) -> bool:
 def _method_of(problem: DevianceLoss, solver: GlmSolver) -> str:
     if problem.loss is None:
         return "Fisher scoring"
-    return "L-BFGS" if isinstance(solver, QuasiNewton) else "Newton's method"
+    return "L-BFGS" if isinstance(solver, Lbfgs) else "Newton's method"
 
 
 def means_of(link: Link, raw: FloatArray) -> FloatArray:
@@ -240,7 +240,7 @@ def _statistics(problem: DevianceLoss, solver: GlmSolver, alpha: float, offset: 
     """What `summary` needs, where there is one."""
     if alpha > 0:
         return None
-    if isinstance(solver, QuasiNewton):
+    if isinstance(solver, Lbfgs):
         return GlmStatistics.refused(
             f"with more than {MOST_HESSIAN_COLUMNS} columns the information is taken only for solver='newton-cholesky'"
         )

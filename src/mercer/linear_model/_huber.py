@@ -13,7 +13,7 @@ from mercer._base import FitTask, fit_method, run_solver
 from mercer._linear import SPARSE, LinearRegressor
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, Verbosity, check_params
-from mercer._solvers.newton import _newton_direction as newton_direction
+from mercer._solvers.newton import newton_direction
 from mercer._trace import store_outcome
 from mercer.linear_model._huber_loss import HuberLoss, make_huber_rows
 from mercer.linear_model._huber_newton import HuberNewton

@@ -61,7 +61,7 @@ class SparseHuberRows(SparseLinearRows):
         clipped = np.clip(ratios, -epsilon, epsilon)
         curvatures = np.where(np.abs(ratios) <= epsilon, 2 * s / sigma, 0)
         of_values, hessian = self.weighted_sums(-2 * s * clipped, curvatures)
-        crossed = self._gradient(curvatures * clipped)
+        crossed = self.slope_sums(curvatures * clipped)
         of_sigma = float((curvatures * clipped**2).sum())
         full = np.block([[hessian, crossed[:, None]], [crossed[None, :], np.array([[of_sigma]])]])
         value = float((s * sigma * (1 + clipped * (2 * ratios - clipped))).sum())

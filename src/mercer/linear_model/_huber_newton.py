@@ -6,7 +6,7 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._solvers.linear_loss import Evaluation
-from mercer._solvers.newton import _newton_direction as newton_direction
+from mercer._solvers.newton import newton_direction
 from mercer._trace import Record
 from mercer.linear_model._huber_loss import HuberLoss
 

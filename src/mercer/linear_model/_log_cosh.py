@@ -15,8 +15,7 @@ from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, Verbosity, check_params
 from mercer._solvers.linear_loss import Evaluation, LinearLoss, LinearRows, make_linear_rows
-from mercer._solvers.newton import Newton
-from mercer._solvers.newton import _newton_direction as newton_direction
+from mercer._solvers.newton import Newton, newton_direction
 from mercer._trace import Record, store_outcome
 from mercer.linear_model._smooth import smooth_outcome
 
@@ -147,7 +146,7 @@ class LogCoshRegressor(LinearRegressor):
         solver = Continuation(problem, point, width, params)
 
         def fitted() -> dict[str, Any]:
-            coef, intercept = solver.newton.problem.to_user(solver.point)
+            coef, intercept = solver.to_user()
             return {"coef_": coef.astype(X.dtype), "intercept_": X.dtype.type(intercept) if params.fit_intercept else 0.0}
 
         status, history = run_solver(solver, task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted)
@@ -248,6 +247,10 @@ class Continuation:
         """In units of y."""
         point: FloatArray = self.newton.point * self.scale
         return point
+
+    def to_user(self) -> tuple[FloatArray, float]:
+        """Coefficients and intercept for X and y as they are."""
+        return self._problem.at_scale(self.scale).to_user(self.point)
 
     @property
     def is_done(self) -> bool:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray, require_no_overflow
-from mercer._solvers.lbfgs import GradientDescent, Lbfgs, Preconditioner, curvature_bound
+from mercer._solvers.lbfgs import GradientDescent, Preconditioner, SoftmaxLbfgs, curvature_bound
 from mercer._solvers.linear_loss import Codes, LinearRows, make_linear_rows
 from mercer._solvers.newton import Newton
 from mercer._solvers.proximal_newton import ProximalNewton
@@ -172,7 +172,7 @@ class LogisticProblem:
             return self._checked(ProximalNewton(loss, labels, point, l1=strength.l1, tol=tol, at=at))
         at = loss.evaluate(point) if at is None else at
         _require_finite(at.value, at.gradient)
-        return Lbfgs(loss, point, tol=tol, preconditioner=self._preconditioner, at=at)
+        return SoftmaxLbfgs(loss, point, tol=tol, preconditioner=self._preconditioner, at=at)
 
     def _column_solver(self, strength: Strength, tol: float, start: Point | None) -> WorkingSetNewton:
         has_reference = self.has_reference(strength)
