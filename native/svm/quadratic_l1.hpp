@@ -11,8 +11,8 @@
 
 namespace mercer::svm {
 
-// Minimises gradient' s + s' hessian s / 2 + sum_j strengths_j |point_j + s_j| over the step s, from s = 0, until no visit in a
-// sweep lowers the objective by more than `tol` in all or after max_sweeps sweeps. Writes s to `step` and its product with the
+// Minimises gradient' s + s' hessian s / 2 + sum_j strengths_j |point_j + s_j| over the step s, from s = 0, until a sweep gains no
+// more than `tol` times what the first one did, or after max_sweeps sweeps. Writes s to `step` and its product with the
 // Hessian to `product`. O(d^2) a sweep.
 inline void minimise_quadratic_l1(RowMajor<const double> hessian, std::span<const double> gradient, std::span<const double> point,
                                   std::span<const double> strengths, double tol, std::size_t max_sweeps, std::span<double> step,
@@ -20,6 +20,7 @@ inline void minimise_quadratic_l1(RowMajor<const double> hessian, std::span<cons
     const std::size_t d = point.size();
     std::fill(step.begin(), step.end(), 0.0);
     std::fill(product.begin(), product.end(), 0.0);
+    double first = 0;
     for (std::size_t sweep = 0; sweep < max_sweeps; ++sweep) {
         double gained = 0;
         for (std::size_t j = 0; j < d; ++j) {
@@ -38,7 +39,8 @@ inline void minimise_quadratic_l1(RowMajor<const double> hessian, std::span<cons
             for (std::size_t k = 0; k < d; ++k) product[k] += change * row[k];
         }
         checkpoint();
-        if (!(gained > tol)) return;
+        if (sweep == 0) first = gained;
+        if (!(gained > tol * first)) return;
     }
 }
 

@@ -71,8 +71,8 @@ class DualTerms:
         intercept, rates = start, 1 / np.where(self.curvature > 0, self.curvature, np.inf)
         for _ in range(50):
             under, over = self.excess(values + intercept)
-            slope, curvature = float(rates @ (over - under)), float(rates @ ((under > 0) | (over > 0)))
-            if curvature == 0 or abs(slope) <= 1e-15 * float(rates @ (over + under)):
+            slope, curvature = dot(rates, over - under), dot(rates, (under > 0) | (over > 0))
+            if curvature == 0 or abs(slope) <= 1e-15 * dot(rates, over + under):
                 break
             intercept -= slope / curvature
         return intercept

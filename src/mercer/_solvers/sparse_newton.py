@@ -12,7 +12,7 @@ from mercer._solvers.linear_loss import Evaluation, LinearLoss, make_linear_rows
 from mercer._trace import Record
 
 ARMIJO = 1e-4  # the share of the decrease promised by the model that a step has to bring
-INNER = 1e-22  # of the objective: a sweep of the inner problem that gains less is the last
+INNER = 1e-8  # of what the first sweep of the inner problem gained: one that gains less is the last
 MOST_HALVINGS = 40
 MOST_SWEEPS = 500
 MOST_COLUMNS = 500  # with more, only those matter that are not zero or want to move
@@ -85,7 +85,7 @@ class SparseNewton:
         model = hessian + np.diag(1e-8 * diagonal + 1e-12 * float(diagonal.max(initial=0.0)))
         step, product = np.empty(len(columns)), np.empty(len(columns))
         at = (self.at.gradient[columns], self.point[columns], self._strengths[columns])
-        kernels.minimise_quadratic_l1(model, *at, INNER * self.objective, MOST_SWEEPS, step, product)
+        kernels.minimise_quadratic_l1(model, *at, INNER, MOST_SWEEPS, step, product)
         return step
 
     def _search(self, direction: FloatArray, promised: float) -> tuple[float, Evaluation | None]:
