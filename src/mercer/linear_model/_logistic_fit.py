@@ -94,6 +94,7 @@ class LogisticProblem:
         self.owner, self.X, self.n_classes = owner, X, n_classes
         self._class_codes, self._weights, self._n_threads = codes, weights, n_threads
         self.is_reference, self.has_intercept = is_reference or n_classes == 2, has_intercept
+        self._made_codes: dict[bool, Codes] = {}
 
     @cached_property
     def _rows(self) -> LinearRows:
@@ -109,8 +110,10 @@ class LogisticProblem:
 
     def _codes(self, has_reference: bool) -> Codes:
         """The first class comes last where it is the reference."""
-        codes = (self._class_codes - 1) % self.n_classes if has_reference else self._class_codes
-        return codes.astype(np.int32)
+        if has_reference not in self._made_codes:
+            codes = (self._class_codes - 1) % self.n_classes if has_reference else self._class_codes
+            self._made_codes[has_reference] = codes.astype(np.int32)
+        return self._made_codes[has_reference]
 
     def _loss(self, rows: LinearRows, l2: float, *, has_reference: bool) -> SoftmaxLoss:
         return SoftmaxLoss(

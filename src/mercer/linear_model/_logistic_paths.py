@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.metrics import get_scorer, log_loss
+from scipy.special import log_expit, log_softmax
+from sklearn.metrics import get_scorer
 
 from mercer._arrays import FloatArray, check_weights
 from mercer._params import InvalidParameterError
@@ -92,17 +93,15 @@ class Scorer:
             for name, value in ((name, _as_rows(value, n_rows)) for name, value in self._params.items())
         }
         codes, labels = data.codes[test], data.classes[data.codes[test]]
-        if self._scoring == "accuracy" and params.keys() <= {"sample_weight"}:
+        if self._scoring in ("accuracy", "neg_log_loss") and params.keys() <= {"sample_weight"}:
             weights = check_weights(params.get("sample_weight"), len(codes), np.float64)
-            return lambda point: float(np.average(_classes_of(X, point) == codes, weights=weights))
+            measure = _hits if self._scoring == "accuracy" else _log_probabilities
+            return lambda point: float(np.average(measure(X @ point.coef.T + point.intercept, codes), weights=weights))
         scorer = get_scorer(self._scoring)
 
         def score(point: Point) -> float:
-            shell = self._shell
-            shell.coef_, shell.intercept_ = point.coef, point.intercept
-            if self._scoring == "neg_log_loss":  # a fold may lack a class
-                return -float(log_loss(labels, shell.predict_proba(X), labels=data.classes, **params))
-            return float(scorer(shell, X, labels, **params))
+            self._shell.coef_, self._shell.intercept_ = point.coef, point.intercept
+            return float(scorer(self._shell, X, labels, **params))
 
         return score
 
@@ -112,10 +111,21 @@ def _as_rows(value: Any, n_rows: int) -> Any:
     return np.asarray(value) if hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_rows else value
 
 
-def _classes_of(X: Any, point: Point) -> npt.NDArray[np.intp]:
-    values = X @ point.coef.T + point.intercept
-    codes: npt.NDArray[np.intp] = (values[:, 0] > 0).astype(np.intp) if values.shape[1] == 1 else values.argmax(axis=1)
-    return codes
+def _hits(values: FloatArray, codes: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    """Whether each row is given its own class."""
+    found = values[:, 0] > 0 if values.shape[1] == 1 else values.argmax(axis=1)
+    hits: npt.NDArray[np.bool_] = found == codes
+    return hits
+
+
+def _log_probabilities(values: FloatArray, codes: npt.NDArray[np.intp]) -> FloatArray:
+    """Of each row's own class; bounded as scikit-learn's log loss bounds them."""
+    if values.shape[1] == 1:
+        own = log_expit(np.where(codes == 1, values[:, 0], -values[:, 0]))
+    else:
+        own = log_softmax(values, axis=1)[np.arange(len(codes)), codes]
+    bounded: FloatArray = np.maximum(own, np.log(np.finfo(own.dtype).eps))
+    return bounded
 
 
 class Results:
