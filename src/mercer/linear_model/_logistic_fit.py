@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from mercer._arrays import FloatArray, require_no_overflow
 from mercer._solvers.lbfgs import GradientDescent, Preconditioner, SoftmaxLbfgs, curvature_bound
 from mercer._solvers.linear_loss import Codes, LinearRows, make_linear_rows
-from mercer._solvers.newton import Newton
+from mercer._solvers.newton import LazyNewton
 from mercer._solvers.proximal_newton import ProximalNewton
 from mercer._solvers.softmax import SoftmaxLoss
 from mercer._solvers.sparse_dual import Labels
@@ -167,9 +167,9 @@ class LogisticProblem:
         point, at = self._start(loss, start), None
         if before is not None and before.method == method and before.problem_shape == loss.shape:
             point = before.solver.point
-            at = loss.moved(point, before.solver.at, before.strength.l2)
+            at = loss.moved(point, getattr(before.solver, "known", before.solver.at), before.strength.l2)
         if method == "newton":
-            return self._checked(Newton(loss, point, tol=tol, at=at))
+            return self._checked(LazyNewton(loss, point, tol=tol, at=at))
         if method == "proximal":
             labels = Labels(loss.codes, self._weights, has_reference=has_reference, n_threads=self._n_threads)
             return self._checked(ProximalNewton(loss, labels, point, l1=strength.l1, tol=tol, at=at))
