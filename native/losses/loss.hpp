@@ -123,12 +123,12 @@ struct SquaredEpsilonInsensitive {
     }
 };
 
-// max(0, 1 - y raw), for y in {-1, 1}.
+// max(0, 1 - y raw), for y in {-1, 1}; at the kink the subgradient is that of the left side, -y.
 struct Hinge {
     template <class V>
     Point<V> at(V y, V raw) const {
         const V slack = 1.0 - y * raw;
-        return {math::max(slack, V{}), slack > 0.0 ? -y : V{}, V{}};
+        return {math::max(slack, V{}), slack >= 0.0 ? -y : V{}, V{}};
     }
 };
 

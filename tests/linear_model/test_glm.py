@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn.linear_model as peer
 import statsmodels.api as statsmodels
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import d2_tweedie_score, mean_gamma_deviance, mean_poisson_deviance, mean_tweedie_deviance
 
@@ -334,7 +335,8 @@ def test_targets_outside_the_domain_are_named(model, bad, message):
     [
         ({"family": "beta"}, "family='beta'"),
         ({"family": "tweedie", "power": 0.5}, "power=0.5"),
-        ({"family": "multinoulli"}, "LogisticRegression"),
+        ({"family": "multinoulli", "link": "log"}, "link='log'"),
+        ({"family": "multinoulli", "warm_start": True}, "warm_start"),
         ({"link": "square"}, "link='square'"),
         ({"alpha": -1}, "alpha=-1"),
         ({"max_iter": 0}, "max_iter=0"),
@@ -474,3 +476,39 @@ def test_too_few_iterations_give_one_warning_with_the_figure_and_the_remedy():
         model = PoissonRegressor(alpha=0.1, max_iter=1, tol=1e-10).fit(X, y)
     assert len(caught) == 1
     assert model.certificate_.status is Status.MAX_ITER
+
+
+def _classes(seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(300, 3))
+    scores = X @ random.normal(size=(3, 4)) + random.gumbel(size=(300, 4))
+    return X, np.array(["a", "b", "c", "d"])[scores.argmax(axis=1)]
+
+
+def test_multinoulli_targets_are_fitted_as_statsmodels_fits_them():
+    X, y = _classes()
+    model = GeneralizedLinearRegressor("multinoulli", tol=1e-10).fit(X, y)
+    expected = statsmodels.MNLogit(np.unique(y, return_inverse=True)[1], statsmodels.add_constant(X)).fit(
+        disp=0, method="newton"
+    )
+    np.testing.assert_allclose(model.predict(X), expected.predict(), rtol=1e-6)
+    found = model.summary()
+    np.testing.assert_allclose(found.std_err.reshape(3, 4).T, expected.bse, rtol=1e-5)
+    assert found.log_likelihood == pytest.approx(expected.llf)
+    assert model.score(X, y) == pytest.approx(expected.prsquared)
+    assert list(model.classes_) == ["a", "b", "c", "d"]
+    assert model.certificate_.converged
+
+
+def test_multinoulli_targets_take_penalties_weights_and_other_families_afterwards():
+    X, y = _classes(1)
+    weights = np.random.default_rng(2).integers(1, 3, size=len(y))
+    model = GeneralizedLinearRegressor("multinoulli", alpha=0.1, tol=1e-10).fit(X, y, weights)
+    repeated = clone(model).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    np.testing.assert_allclose(model.predict(X), repeated.predict(X), rtol=1e-6)
+    with pytest.raises(ValueError, match="penalised"):
+        model.summary()
+    with pytest.raises(ValueError, match="'e'"):
+        model.score(X[:1], ["e"])
+    again = model.set_params(family="normal", alpha=0.0).fit(X, X[:, 0])
+    np.testing.assert_allclose(again.predict(X), X[:, 0], atol=1e-8)

@@ -16,6 +16,7 @@ from mercer._params import ArrayLike, Bool, Integer, OneOf, RandomState, Real, R
 from mercer._random import as_random_state
 from mercer._solvers.coordinate_descent import Penalty, Reached
 from mercer._trace import store_outcome
+from mercer.linear_model._inference import NoSummary
 from mercer.linear_model._paths import enet_path, lasso_path
 from mercer.linear_model._penalised import Problem, draw_seed, elastic_net_penalty, linear_attributes, make_problem
 from mercer.linear_model._watched import Run, outcome_of, run_descent
@@ -23,7 +24,7 @@ from mercer.linear_model._watched import Run, outcome_of, run_descent
 METHOD = "coordinate descent"
 
 
-class SparseLinearRegressor(LinearRegressor):
+class SparseLinearRegressor(NoSummary, LinearRegressor):
     """A linear regressor many of whose coefficients are zero."""
 
     @property

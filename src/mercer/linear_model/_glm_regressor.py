@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from mercer._arrays import FloatArray
 from mercer._base import fit_method
-from mercer._params import Instance, InvalidParameterError, OneOf, Real, Rule
+from mercer._params import Instance, InvalidParameterError, OneOf, Real, Rule, check_params
 from mercer.linear_model._families import FAMILIES, Family, make_tweedie
 from mercer.linear_model._glm import COMMON_RULES, GeneralizedLinearModel, check_offset, means_of
 from mercer.linear_model._links import LINKS, Link
+from mercer.linear_model._multinoulli import explained_by_classes, fit_classes
+from mercer.linear_model._wald import WaldSummary
 
 
 def tweedie_family(owner: str, power: float) -> Family:
@@ -33,7 +36,8 @@ class GeneralizedLinearRegressor(GeneralizedLinearModel):
     ----------
     family : str or Family, default="normal"
         "normal" (y any number), "bernoulli" (y in [0, 1]), "poisson" (y >= 0), "gamma" or "inverse_gaussian" (y > 0), "tweedie"
-        with the variance :math:`\mu^p` for `power` p, or a `Family` of your own.
+        with the variance :math:`\mu^p` for `power` p, "multinoulli" (y a label of two or more classes, under softmax), or a
+        `Family` of your own.
     link : str or Link, default="auto"
         "identity", "log", "logit", "probit", "cloglog", "inverse", "sqrt", or a `Link` of your own. "auto" is the identity for
         normal targets (and powers <= 0), the logit for Bernoulli ones and the logarithm for all others.
@@ -62,6 +66,8 @@ class GeneralizedLinearRegressor(GeneralizedLinearModel):
     ----------
     coef_ : array of shape (n_features,)
     intercept_ : float
+    classes_ : array of shape (n_classes,)
+        Of multinoulli targets only.
     n_iter_ : int
     history_ : list of dict
         Objective, gradient, step (and gap) of each iteration, for the total weight of the rows.
@@ -80,7 +86,9 @@ class GeneralizedLinearRegressor(GeneralizedLinearModel):
     not counted. Where the loss is not convex (such as the inverse Gaussian under the log link), the fit ends at a stationary
     point, and the certificate claims no more.
 
-    For several classes (multinoulli targets) use `LogisticRegression`, whose multinomial loss is theirs.
+    Multinoulli targets are fitted as `LogisticRegression` fits them, relative to the first class where nothing is penalised:
+    `coef_` and `intercept_` then have one line for each class, `classes_` holds the labels, `predict` gives a probability for
+    each class, and neither offsets nor warm starts are taken.
 
     References
     ----------
@@ -135,10 +143,6 @@ class GeneralizedLinearRegressor(GeneralizedLinearModel):
 
     def _family_and_link(self, params: SimpleNamespace) -> tuple[Family, Link]:
         owner, family, link = type(self).__name__, params.family, params.link
-        if family == "multinoulli":
-            raise InvalidParameterError(
-                f"{owner}: family='multinoulli' has one mean for each class, not one; use LogisticRegression, which fits it."
-            )
         if family == "tweedie":
             family = tweedie_family(owner, params.power)
         elif isinstance(family, str):
@@ -165,12 +169,43 @@ class GeneralizedLinearRegressor(GeneralizedLinearModel):
         -------
         self
         """
+        self.__dict__.pop("_classes", None)
+        if self.family == "multinoulli":
+            return self._fit_classes(X, y, sample_weight, offset)
         return self._fit(X, y, sample_weight, offset)  # type: ignore[no-any-return]
 
+    def _fit_classes(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> GeneralizedLinearRegressor:
+        """Take over what the fit of the classes found; it answers all later questions."""
+        self._classes = fit_classes(self, X, y, sample_weight, offset, check_params(self))
+        private = ("_classes", "_statistics")
+        self._store({name: value for name, value in vars(self._classes).items() if name.endswith("_") and name not in private})
+        return self
+
     def predict(self, X: Any, offset: Any = None) -> FloatArray:
-        """The expected target of each row, of shape (n_samples,); with the known part `offset` of its linear value."""
+        """The expected target of each row, of shape (n_samples,); with the known part `offset` of its linear value.
+
+        Of multinoulli targets: the probability of each class, of shape (n_samples, n_classes).
+        """
+        if (classes := vars(self).get("_classes")) is not None:
+            probabilities: FloatArray = classes.predict_proba(X)
+            return probabilities
         if offset is None:
             return super().predict(X)
         raw = self._linear_values(X)
         raw = raw + check_offset(self, offset, len(raw)).astype(raw.dtype)
         return means_of(self._link, raw)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the deviance explained, as for every generalised linear model; one at best."""
+        if (classes := vars(self).get("_classes")) is not None:
+            return explained_by_classes(classes, X, y, sample_weight)
+        return super().score(X, y, sample_weight)
+
+    def summary(self, alpha: float = 0.05, *, uses_t: bool = False, feature_names: Sequence[str] | None = None) -> WaldSummary:
+        """Standard errors, Wald tests, intervals and measures of fit; of unpenalised fits only. See the named regressors."""
+        if (classes := vars(self).get("_classes")) is None:
+            return super().summary(alpha, uses_t=uses_t, feature_names=feature_names)
+        if uses_t:
+            raise InvalidParameterError(f"{type(self).__name__}: uses_t=True is not valid for family='multinoulli'.")
+        found: WaldSummary = classes.summary(alpha, feature_names=feature_names)
+        return found

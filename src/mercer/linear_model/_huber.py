@@ -17,10 +17,11 @@ from mercer._solvers.newton import newton_direction
 from mercer._trace import store_outcome
 from mercer.linear_model._huber_loss import HuberLoss, make_huber_rows
 from mercer.linear_model._huber_newton import HuberNewton
+from mercer.linear_model._inference import NO_LIKELIHOOD, NoSummary
 from mercer.linear_model._smooth import smooth_outcome
 
 
-class HuberRegressor(LinearRegressor):
+class HuberRegressor(NoSummary, LinearRegressor):
     r"""Linear regression that outliers do not disturb: squared errors for small residuals, absolute ones for large.
 
     Minimises :math:`\sum_i s_i \left(\sigma + H_\epsilon\!\left(\frac{y_i - x_i^\top w - b}{\sigma}\right) \sigma\right)
@@ -91,6 +92,7 @@ class HuberRegressor(LinearRegressor):
     (array([2.]), np.True_, 7.0)
     """
 
+    _no_summary: ClassVar[str] = NO_LIKELIHOOD
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "epsilon": Real(least=1),
         "max_iter": Integer(0),

@@ -219,6 +219,12 @@ def refusal(statistics: Statistics) -> str | None:
     return None
 
 
+NO_LIKELIHOOD = (
+    "the loss is not a likelihood of the errors, so that standard errors do not follow from the fit; bootstrap it, or use "
+    "LinearRegression or GeneralizedLinearRegressor"
+)
+
+
 class NoSummary:
     """Mixin for estimators whose fits have no standard errors: `summary` says why, and what has them."""
 

@@ -17,13 +17,14 @@ from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, Verbosity, c
 from mercer._solvers.linear_loss import Evaluation, LinearLoss, LinearRows, make_linear_rows
 from mercer._solvers.newton import Newton, newton_direction
 from mercer._trace import Record, store_outcome
+from mercer.linear_model._inference import NO_LIKELIHOOD, NoSummary
 from mercer.linear_model._smooth import smooth_outcome
 
 SHRINKAGE = 2.0  # from one scale to the next on the way to the user's
 ROUGH_TOL = 1e-2  # on the way
 
 
-class LogCoshRegressor(LinearRegressor):
+class LogCoshRegressor(NoSummary, LinearRegressor):
     r"""Linear regression by the log-cosh loss, a smooth one that outliers do not disturb.
 
     Minimises :math:`\frac{1}{\sum_i s_i} \sum_i s_i \log\cosh\frac{y_i - x_i^\top w - b}{c}
@@ -86,6 +87,7 @@ class LogCoshRegressor(LinearRegressor):
     (array([2.]), True)
     """
 
+    _no_summary: ClassVar[str] = NO_LIKELIHOOD
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "alpha": Real(least=0),
         "scale": Real(above=0),

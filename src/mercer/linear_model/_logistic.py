@@ -64,19 +64,6 @@ class LogisticClassifier(LinearClassifier):
         logarithms: FloatArray = log_softmax(scores, axis=1)
         return logarithms
 
-    def sparsify(self) -> LogisticClassifier:
-        """Keep `coef_` as a sparse matrix: smaller and faster where an l1 penalty has left most of it zero."""
-        check_is_fitted(self)
-        self.coef_ = sp.csr_matrix(self.coef_)
-        return self
-
-    def densify(self) -> LogisticClassifier:
-        """Undo `sparsify`."""
-        check_is_fitted(self)
-        if sp.issparse(self.coef_):
-            self.coef_ = self.coef_.toarray()
-        return self
-
 
 class LogisticRegression(LogisticClassifier):
     r"""Logistic regression for two or more classes, with l2, l1, elastic-net or no penalty, certified by the duality gap.

@@ -23,16 +23,6 @@ from mercer.linear_model._watched import Run, outcome_of, run_descent
 METHOD = "coordinate descent to a minimum along every coordinate; the penalty is not convex, and the start decides which"
 
 
-class _Between(Real):
-    """A number strictly between 0 and 1."""
-
-    def __init__(self) -> None:
-        super().__init__(above=0, most=float(np.nextafter(1, 0)))
-
-    def describe(self) -> str:
-        return "a number > 0 and < 1; p = 1 is Lasso, p = 2 is Ridge"
-
-
 class LpRegression(SparseLinearRegressor):
     r"""Least squares with the penalty :math:`|w|^p`, 0 < p < 1, which is sparser and less biased than the lasso.
 
@@ -99,7 +89,7 @@ class LpRegression(SparseLinearRegressor):
 
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "alpha": Real(least=0),
-        "p": _Between(),
+        "p": Real(above=0, below=1),
         "fit_intercept": Bool(),
         "init": OneOf("auto", "zeros", "lasso", "least_squares") | ArrayLike(),
         "max_iter": Integer(1),

@@ -18,11 +18,12 @@ from mercer._solvers.interior_point import InteriorPoint
 from mercer._solvers.linear_loss import make_linear_rows
 from mercer._solvers.pieces import LEAST_TOL, PiecewiseProblem
 from mercer._trace import Certificate, Outcome, Record, Status, store_outcome
+from mercer.linear_model._inference import NO_LIKELIHOOD, NoSummary
 
 SOLVERS = ("highs-ds", "highs-ipm", "highs", "interior-point", "revised simplex")
 
 
-class QuantileRegressor(LinearRegressor):
+class QuantileRegressor(NoSummary, LinearRegressor):
     r"""Linear regression of a quantile, with an l1 penalty, solved to a duality gap.
 
     Minimises, with :math:`\rho_q(r) = q \max(r, 0) + (1 - q) \max(-r, 0)`,
@@ -88,6 +89,7 @@ class QuantileRegressor(LinearRegressor):
     True
     """
 
+    _no_summary: ClassVar[str] = NO_LIKELIHOOD
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "quantile": Real(above=0, below=1),
         "alpha": Real(least=0),
