@@ -58,8 +58,11 @@ class Descent:
     def gap(self) -> float | None:
         """The problem's, measured once at each point."""
         if self._measured_at is not self.at:
-            self._measured_at, self._gap = self.at, self.problem.gap(self.at)
+            self._measured_at, self._gap = self.at, self._measured_gap()
         return self._gap
+
+    def _measured_gap(self) -> float | None:
+        return self.problem.gap(self.at)
 
     @property
     def gradient_norm(self) -> float:

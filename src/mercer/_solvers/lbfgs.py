@@ -10,6 +10,7 @@ from mercer._arrays import FloatArray
 from mercer._solvers.descent import Descent, SmoothProblem, dot
 from mercer._solvers.linear_loss import Evaluation, LinearRows
 from mercer._solvers.softmax import SoftmaxLoss
+from mercer._solvers.sparse_dual import Labels
 from mercer._trace import Record
 
 MEMORY = 10
@@ -75,7 +76,19 @@ class Lbfgs(Descent):
         elif self.is_stuck and self._pairs:  # rounding in the pairs, perhaps: once more without them
             self._pairs.clear()
             self.is_stuck = False
+        if self.is_done and self.problem.l2 > 0 and self.problem.has_intercept:
+            self._settle_intercepts()
+            return self._record(record["step"])
         return record
+
+    def _settle_intercepts(self) -> None:
+        """Make the intercepts optimal, so that the gap is one. Two passes over X."""
+        problem = self.problem
+        lines = self.point.reshape(problem.shape).copy()
+        labels = Labels(problem.codes, problem.weights, has_reference=problem.has_reference, n_threads=1)
+        lines[:, -1] += labels.optimal_intercept(problem.rows.output_values(lines))
+        self.point = lines.ravel()
+        self.at = problem.evaluate(self.point)
 
     def _inverse_times(self, gradient: FloatArray) -> FloatArray:
         """The two loops of Nocedal."""
@@ -127,9 +140,15 @@ class SoftmaxLbfgs(Lbfgs):
 class GradientDescent(Descent):
     """Steps of one length along minus the gradient: 1 / L, for a bound L of the curvature, never fails to descend."""
 
+    problem: SoftmaxLoss
+
     def __init__(self, problem: SoftmaxLoss, start: FloatArray, *, tol: float, curvature: float) -> None:
         super().__init__(problem, start, tol=tol)
         self.length = 1 / curvature
+
+    def _measured_gap(self) -> float | None:
+        """None with free intercepts: plain steps leave them short of optimal, and then there is no bound."""
+        return None if self.problem.has_intercept else super()._measured_gap()
 
     def step(self) -> Record:
         self.point = self.point - self.length * self.at.gradient

@@ -42,6 +42,9 @@ class LazyNewton(Descent):
         """What is known here, with the Hessian in use."""
         return replace(self.at, hessian=self._hessian)
 
+    def _measured_gap(self) -> float | None:
+        return self.problem.gap(self.known)
+
     def step(self) -> Record:
         direction = newton_direction(self.known)
         before = self.gradient_norm

@@ -125,18 +125,22 @@ class SoftmaxLoss:
         """An upper bound of F minus its minimum, or None where there is no penalty.
 
         Where the intercepts are optimal, the slopes of the loss are feasible for the dual problem, and the duality gap is
-        |g|^2 / (2 l2) for the gradient g of the coefficients. What is left of the intercepts' own gradient adds twice what
-        Newton's step in the intercepts alone would gain; it vanishes with the square of an already small number.
+        |g|^2 / (2 l2) for the gradient g of the coefficients. Elsewhere, Newton's step in the intercepts leads there: it gains
+        half of what is added here, and changes g by its product with the Hessian, where `at` has one. What is neglected
+        vanishes with the square of an already small number; methods without a Hessian make the intercepts optimal first.
         """
         if not self.l2 > 0:
             return None
         gradient = at.gradient.reshape(self.shape)
-        gap = float((gradient[:, :-1] ** 2).sum()) / (2 * self.l2)
-        if self.has_intercept:
-            assert at.curvature is not None
-            values, vectors = np.linalg.eigh(at.curvature)
-            parts = vectors.T @ gradient[:, -1]
-            if not self.has_reference:  # all intercepts together: the direction of no curvature and no gradient
-                values, parts = values[1:], parts[1:]
-            gap += float((parts**2 / np.maximum(values, np.finfo(np.float64).tiny)).sum())
-        return gap
+        of_coef = gradient[:, :-1]
+        if not self.has_intercept:
+            return float((of_coef**2).sum()) / (2 * self.l2)
+        assert at.curvature is not None
+        values, vectors = np.linalg.eigh(at.curvature)
+        if not self.has_reference:  # all intercepts together: the direction of no curvature and no gradient
+            values, vectors = values[1:], vectors[:, 1:]
+        parts = vectors.T @ gradient[:, -1] / np.maximum(values, np.finfo(np.float64).tiny)
+        if at.hessian is not None:
+            blocks = at.hessian.reshape(*self.shape, *self.shape)
+            of_coef = of_coef - np.tensordot(blocks[:, :-1, :, -1], vectors @ parts, axes=1)
+        return float((of_coef**2).sum()) / (2 * self.l2) + float((parts**2 * values).sum())

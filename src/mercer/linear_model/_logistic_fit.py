@@ -307,7 +307,7 @@ class Run:
     def _condition(self) -> str:
         what = "gradient" if self.strength.l1 == 0 else "violation of the optimality conditions"
         mean = f"{what} of the mean loss"
-        return mean if self.strength.is_none else f"larger of relative duality gap and {mean}"
+        return mean if self.solver.gap is None else f"larger of relative duality gap and {mean}"
 
     def _warning(self, max_iter: int) -> str | None:
         if self.strength.is_none and self.problem.is_separated(self.point):
