@@ -281,7 +281,7 @@ class LogisticRegression(LogisticClassifier):
         >>> import numpy as np
         >>> from mercer.linear_model import LogisticRegression
         >>> X = np.array([[0.5], [1], [1.5], [2], [2.5], [3], [3.5], [4]])
-        >>> model = LogisticRegression(C=np.inf).fit(X, [0, 0, 0, 1, 0, 1, 1, 1])
+        >>> model = LogisticRegression(C=np.inf, tol=1e-8).fit(X, [0, 0, 0, 1, 0, 1, 1, 1])
         >>> model.summary().std_err.round(3)
         array([4.036, 1.721])
         """
