@@ -76,19 +76,7 @@ class Lbfgs(Descent):
         elif self.is_stuck and self._pairs:  # rounding in the pairs, perhaps: once more without them
             self._pairs.clear()
             self.is_stuck = False
-        if self.is_done and self.problem.l2 > 0 and self.problem.has_intercept:
-            self._settle_intercepts()
-            return self._record(record["step"])
         return record
-
-    def _settle_intercepts(self) -> None:
-        """Make the intercepts optimal, so that the gap is one. Two passes over X."""
-        problem = self.problem
-        lines = self.point.reshape(problem.shape).copy()
-        labels = Labels(problem.codes, problem.weights, has_reference=problem.has_reference, n_threads=1)
-        lines[:, -1] += labels.optimal_intercept(problem.rows.output_values(lines))
-        self.point = lines.ravel()
-        self.at = problem.evaluate(self.point)
 
     def _inverse_times(self, gradient: FloatArray) -> FloatArray:
         """The two loops of Nocedal."""
@@ -127,6 +115,22 @@ class SoftmaxLbfgs(Lbfgs):
     ) -> None:
         super().__init__(problem, start, tol=tol, at=at)
         self._preconditioner = preconditioner
+
+    def step(self) -> Record:
+        record = super().step()
+        if self.is_done and self.problem.l2 > 0 and self.problem.has_intercept:
+            self._settle_intercepts()
+            return self._record(record["step"])
+        return record
+
+    def _settle_intercepts(self) -> None:
+        """Make the intercepts optimal, so that the gap is one. Two passes over X."""
+        problem = self.problem
+        lines = self.point.reshape(problem.shape).copy()
+        labels = Labels(problem.codes, problem.weights, has_reference=problem.has_reference, n_threads=1)
+        lines[:, -1] += labels.optimal_intercept(problem.rows.output_values(lines))
+        self.point = lines.ravel()
+        self.at = problem.evaluate(self.point)
 
     def _precondition(self, vector: FloatArray) -> FloatArray:
         problem, curvature = self.problem, self.at.curvature
