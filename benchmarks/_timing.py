@@ -21,6 +21,8 @@ _PAUSE = 0.03
 _TURN = 0.01
 _MAX_ROUNDS = 50
 _MAX_SPREAD = 1.5
+# A contender whose first run takes longer than this many seconds is not run again: that run counts.
+_SLOW = 10.0
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,10 @@ class _Entry:
     turns: list[float] = field(default_factory=list)  # the best time of each
     n_runs: int = 0
 
+    @property
+    def is_slow(self) -> bool:
+        return self.n_runs == 1 and self.turns[0] > _SLOW
+
 
 def measure(group: str, case: Case, effort: Effort) -> Result:
     """Warm up and judge every contender once, then time them round after round."""
@@ -116,7 +122,8 @@ def measure(group: str, case: Case, effort: Effort) -> Result:
             if n_rounds >= effort.min_rounds and time.perf_counter() - begin > effort.budget:
                 break
             for entry in running:
-                _take_turn(case, entry, data)
+                if not entry.is_slow:
+                    _take_turn(case, entry, data)
     return Result(group, case, tuple(_measurement(name, entry) for name, entry in entries.items()))
 
 
@@ -129,14 +136,19 @@ def _enter(case: Case, contender: Contender, data: Data) -> _Entry | str:
     try:
         with _quiet(), _sklearnex_log() as messages:
             model = case.prepare(estimator, data)
+            begin = time.perf_counter()
             outcome = case.run(model, data)
+            seconds = time.perf_counter() - begin
             quality = float(case.quality.measure(model, outcome, data))
     except Exception as error:  # a contender that fails must not end the run
         return f"failed: {type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"
     if any("fallback" in message for message in messages):
         return "not available: runs scikit-learn's own code here"
     n_iter = getattr(outcome, "n_iter_", None)
-    return _Entry(contender.name, model, quality, None if n_iter is None else int(np.max(n_iter)))
+    entry = _Entry(contender.name, model, quality, None if n_iter is None else int(np.max(n_iter)))
+    if seconds > _SLOW:
+        entry.turns, entry.n_runs = [seconds], 1
+    return entry
 
 
 def _take_turn(case: Case, entry: _Entry, data: Data) -> None:
