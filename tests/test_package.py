@@ -177,13 +177,27 @@ def test_public_methods_of_the_peer_exist_with_the_same_arguments(estimator):
     if peer is None:
         pytest.skip("scikit-learn has no class of this name")
     for name, method in inspect.getmembers(peer, callable):
-        if name.startswith("_") or name in ("set_callbacks",):
+        if name.startswith("_") or name == "set_callbacks" or name.endswith("_request"):  # requests follow from arguments
             continue
         assert hasattr(estimator, name), name
-        if inspect.isfunction(method) and not name.startswith(("set_", "get_")):
-            assert list(inspect.signature(getattr(estimator, name)).parameters) == list(inspect.signature(method).parameters), (
-                name
-            )
+        if not inspect.isfunction(method) or name.startswith(("set_", "get_")):
+            continue
+        mine = {
+            key: value
+            for key, value in inspect.signature(getattr(estimator, name)).parameters.items()
+            if value.kind is not inspect.Parameter.VAR_KEYWORD
+        }
+        # Arguments that the peer is about to drop are not taken, nor those that it only hands on.
+        theirs = [
+            key
+            for key, value in inspect.signature(method).parameters.items()
+            if not isinstance(value.default, str) or value.default != "deprecated"
+            if value.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
+        assert list(mine)[: len(theirs)] == theirs, name
+        extra = list(mine)[len(theirs) :]
+        is_added = [mine[key].kind is inspect.Parameter.KEYWORD_ONLY or mine[key].default is None for key in extra]
+        assert all(is_added), f"{name}: {extra} must be keyword-only or optional"
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)

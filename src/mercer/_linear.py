@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, check_X
@@ -28,6 +28,8 @@ class LinearModel(MercerEstimator):
         values = X @ self.coef_.T
         if sp.issparse(values):  # both X and, after `sparsify`, the coefficients
             values = values.toarray()
+        if sp.issparse(self.coef_) and is_regressor(self):  # a sparse matrix is never a vector
+            values = values[:, 0]
         shifted: FloatArray = values + self.intercept_
         return shifted
 
@@ -45,7 +47,27 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # sci
         return self._linear_values(X)
 
 
-class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # scikit-learn has no types
+class SparseCoefficients:
+    """Mixin for models whose coefficients may be kept as a sparse matrix."""
+
+    coef_: Any
+
+    def sparsify(self) -> Self:
+        """Keep `coef_` as a sparse matrix: smaller and faster where an l1 penalty has left most of it zero."""
+        check_is_fitted(self)
+        self.coef_ = sp.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Undo `sparsify`."""
+        check_is_fitted(self)
+        if sp.issparse(self.coef_):
+            dense = self.coef_.toarray()
+            self.coef_ = dense[0] if is_regressor(self) else dense
+        return self
+
+
+class LinearClassifier(ClassifierMixin, SparseCoefficients, LinearModel):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier by the sign of one linear value or the largest of several; `coef_` has shape (n_outputs, n_features)."""
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -59,16 +81,3 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # s
         codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         labels: npt.NDArray[Any] = self.classes_[codes]
         return labels
-
-    def sparsify(self) -> Self:
-        """Keep `coef_` as a sparse matrix: smaller and faster where an l1 penalty has left most of it zero."""
-        check_is_fitted(self)
-        self.coef_ = sp.csr_matrix(self.coef_)
-        return self
-
-    def densify(self) -> Self:
-        """Undo `sparsify`."""
-        check_is_fitted(self)
-        if sp.issparse(self.coef_):
-            self.coef_ = self.coef_.toarray()
-        return self

@@ -240,7 +240,9 @@ class LinearLoss:
             hessian[-1, -1] += self.l2_of_intercept
             if not self.has_intercept:
                 hessian[-1], hessian[:, -1], hessian[-1, -1] = 0, 0, 1
-        penalty = float(self.l2 @ coef**2 + self.l2_of_intercept * point[-1] ** 2) / 2
+        penalty = float(self.l2 @ coef**2) / 2
+        if self.l2_of_intercept > 0:
+            penalty += self.l2_of_intercept * float(point[-1]) * float(point[-1]) / 2
         return Evaluation(value + penalty, gradient, hessian)
 
     def gap(self, at: Evaluation) -> float | None:
@@ -253,5 +255,6 @@ class LinearLoss:
         if not (self.l2 > 0).all() or at.hessian is None:
             return None
         curvature = 2 * self.l2_of_intercept or at.hessian[-1, -1]
-        of_intercept = at.gradient[-1] ** 2 / max(curvature, np.finfo(np.float64).tiny)
-        return float((at.gradient[:-1] ** 2 / self.l2).sum()) / 2 + float(of_intercept)
+        with np.errstate(over="ignore"):  # an infinite bound is one
+            of_intercept = at.gradient[-1] ** 2 / max(curvature, np.finfo(np.float64).tiny)
+            return float((at.gradient[:-1] ** 2 / self.l2).sum()) / 2 + float(of_intercept)

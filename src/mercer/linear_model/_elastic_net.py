@@ -17,7 +17,7 @@ from mercer._random import as_random_state
 from mercer._solvers.coordinate_descent import Penalty, Reached
 from mercer._trace import store_outcome
 from mercer.linear_model._inference import NoSummary
-from mercer.linear_model._paths import enet_path, lasso_path
+from mercer.linear_model._paths import enet_path
 from mercer.linear_model._penalised import Problem, draw_seed, elastic_net_penalty, linear_attributes, make_problem
 from mercer.linear_model._watched import Run, outcome_of, run_descent
 
@@ -165,7 +165,7 @@ class ElasticNet(SparseLinearRegressor):
         self.selection = selection
 
     @fit_method
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ElasticNet:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> ElasticNet:
         """Find the coefficients.
 
         Parameters
@@ -174,6 +174,8 @@ class ElasticNet(SparseLinearRegressor):
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : float or array-like of shape (n_samples,), default=None
             A row of weight two counts as two equal rows; only the ratios of weights matter.
+        check_input : bool, default=True
+            For the peer, False skips the checks of X and y; here they are made either way, for memory's sake.
 
         Returns
         -------
@@ -330,8 +332,6 @@ class Lasso(ElasticNet):
     }
 
     l1_ratio = 1.0  # not a parameter here
-
-    path = staticmethod(lasso_path)  # type: ignore[assignment]  # it has no l1_ratio
 
     def __init__(
         self,

@@ -179,8 +179,7 @@ class LogCoshLoss(LinearLoss):
 
     def gap(self, at: Evaluation) -> float | None:
         """At most the objective itself: it is never negative."""
-        with np.errstate(over="ignore"):
-            gap = super().gap(at)
+        gap = super().gap(at)
         return None if gap is None else min(gap, at.value)
 
     def majoriser(self, point: FloatArray) -> Evaluation:

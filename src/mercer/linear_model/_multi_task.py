@@ -16,6 +16,7 @@ from mercer._random import as_random_state
 from mercer._solvers.coordinate_descent import Penalty, Reached
 from mercer._trace import store_outcome
 from mercer.linear_model._elastic_net import METHOD, SparseLinearRegressor
+from mercer.linear_model._paths import enet_path
 from mercer.linear_model._penalised import Problem, draw_seed, elastic_net_penalty, linear_attributes, make_problem
 from mercer.linear_model._watched import Run, outcome_of, run_descent
 
@@ -88,6 +89,7 @@ class MultiTaskElasticNet(SparseLinearRegressor):
            [-1.826, -0.212]])
     """
 
+    path = staticmethod(enet_path)
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "alpha": Real(least=0),
         "l1_ratio": Real(least=0, most=1),

@@ -15,6 +15,7 @@ from mercer._trace import store_outcome
 from mercer.linear_model._elastic_net import METHOD
 from mercer.linear_model._elastic_net_cv import SparsePathCV, Splitter
 from mercer.linear_model._multi_task import multi_task_attributes, require_several_targets, run_multi_task
+from mercer.linear_model._paths import enet_path, lasso_path
 from mercer.linear_model._penalised import Problem
 from mercer.linear_model._watched import outcome_of
 
@@ -115,6 +116,7 @@ class MultiTaskLassoCV(MultiTaskPathCV):
            [ 1., -1.,  0.,  0.]])
     """
 
+    path = staticmethod(lasso_path)
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "eps": Real(above=0),
         "alphas": Integer(1) | ArrayLike(),
@@ -236,6 +238,7 @@ class MultiTaskElasticNetCV(MultiTaskPathCV):
            [ 1., -1.,  0.,  0.]])
     """
 
+    path = staticmethod(enet_path)
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "l1_ratio": Real(least=0, most=1) | ArrayLike(),
         "eps": Real(above=0),

@@ -57,6 +57,7 @@ def enet_path(
     verbose: bool | int = False,
     return_n_iter: bool = False,
     positive: bool = False,
+    check_input: bool = True,
     max_iter: int = 1000,
     tol: float = 1e-4,
     random_state: int | np.random.RandomState | None = None,
@@ -92,6 +93,8 @@ def enet_path(
         Whether to return the numbers of iterations.
     positive : bool, default=False
         Whether coefficients must not be negative; for one target only.
+    check_input : bool, default=True
+        For the peer, False skips the checks of X and y; here they are made either way, for memory's sake.
     max_iter : int, default=1000
         The most iterations for each alpha.
     tol : float, default=1e-4

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import unique_labels
 
 from mercer._arrays import Finite, FloatArray, check_weights, check_X_known_labels, check_X_labels, check_X_y
 from mercer._base import FitTask, run_solver
-from mercer._linear import LinearClassifier, LinearModel, LinearRegressor
+from mercer._linear import LinearClassifier, LinearModel, LinearRegressor, SparseCoefficients
 from mercer._params import Bool, Integer, Null, RandomState, Real, Rule, Verbosity, check_params
 from mercer._random import as_random_state
 from mercer._trace import Certificate, Outcome, Record, Status, store_outcome
@@ -225,7 +225,7 @@ def _finite(sample_weight: Any, settings: Settings) -> Finite:
     return "deferred" if sample_weight is None and not settings.early_stopping else "check"
 
 
-class OnlineRegressor(LinearRegressor, OnlineLearner):
+class OnlineRegressor(SparseCoefficients, LinearRegressor, OnlineLearner):
     """A regressor fitted by stochastic descent."""
 
     def _to_stored(self, coef: FloatArray, intercept: FloatArray) -> dict[str, Any]:
