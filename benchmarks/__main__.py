@@ -42,7 +42,7 @@ def _choose(groups: dict[str, list[Case]], options: argparse.Namespace) -> Chose
 def _run_times(chosen: Chosen, effort: Effort, show: Callable[[str], None]) -> list[Result]:
     """Time every case, showing each row as it comes; Ctrl-C goes on to the summary of what there is."""
     results: list[Result] = []
-    for (group, _), members in groupby(chosen, key=lambda entry: (entry[0], entry[1].table)):
+    for (group, _), members in groupby(chosen, key=lambda entry: (entry[0], entry[1].heading)):
         cases = [case for _, case in members]
         widths = _report.column_widths(cases[0], [case.name for case in cases])
         show(f"\n{group}: {_report.caption(cases[0])}")

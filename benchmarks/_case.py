@@ -110,6 +110,11 @@ class Case:
     def label(self) -> str:
         return f"{self.table}: {self.name}"
 
+    @property
+    def heading(self) -> tuple[str, ...]:
+        """What the rows of one printed table share: its title and its contenders."""
+        return self.table, *(contender.name for contender in self.contenders)
+
 
 def find_groups() -> dict[str, list[Case]]:
     """The cases of every `cases_<group>.py` in this folder, by group."""

@@ -171,7 +171,7 @@ def markdown(machine: dict[str, str], results: list[Result], memory: list[Memory
     lines += ["## Summary", "", *summary_lines(results), ""]
     for group, members in groupby(results, key=lambda result: result.group):
         lines += [f"## {group}", ""]
-        for _, table in groupby(members, key=lambda result: result.case.table):
+        for _, table in groupby(members, key=lambda result: result.case.heading):
             rows = list(table)
             lines += [
                 f"### {caption(rows[0].case)}",

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._case import SCIKIT_LEARN, Case, Data, Quality, contenders
+from benchmarks._case import SCIKIT_LEARN, Case, Contender, Data, Quality, contenders
 from benchmarks.linear._problems import fit, parts, regression, residual_sum
 
-_LINEAR_REGRESSION = contenders("linear_model.LinearRegression")
 _DTYPES = ("float64", "float32")
 
 
@@ -38,13 +37,18 @@ def cases() -> Iterator[Case]:
     yield _ridge_cv(20_000, 60)
 
 
+def _contenders(estimator: str, n: int, d: int) -> tuple[Contender, ...]:
+    # With more columns than rows scikit-learn-intelex takes minutes (157 s for 500 x 10,000) where the others take milliseconds.
+    return contenders(estimator) if n > d else contenders(estimator, peers=(SCIKIT_LEARN,))
+
+
 def _case(table: str, n: int, d: int, dtype: str, is_weighted: bool) -> Case:
     key = (n, d, dtype)
     return Case(
         table,
         f"{n:,} x {d:,}, {dtype}",
         partial(regression, n, d, dtype, is_weighted),
-        _LINEAR_REGRESSION,
+        _contenders("linear_model.LinearRegression", n, d),
         fit,
         _QUALITY[dtype],
         small_data=partial(regression, 1_000, d, dtype) if key in _HAS_MEMORY and not is_weighted else None,
@@ -61,7 +65,7 @@ def _ridge(n: int, d: int, dtype: str) -> Case:
         f"Ridge fit, alpha = {_ALPHA:g}",
         f"{n:,} x {d:,}, {dtype}",
         partial(regression, n, d, dtype),
-        contenders("linear_model.Ridge"),
+        _contenders("linear_model.Ridge", n, d),
         fit,
         Quality("objective", _ridge_objective, rtol=1e-10 if dtype == "float64" else 1e-4),
         lambda estimator, data: estimator(alpha=_ALPHA),
