@@ -69,12 +69,13 @@ wheel-check: $(VENV)/.tools
 sanitize:
 	$(PYTHON) -m venv build/sanitize/env
 	build/sanitize/env/bin/python $(PIP) install $(BUILD_TOOLS) numpy scipy scikit-learn \
-		pytest pytest-timeout hypothesis pandas polars statsmodels matplotlib
+		pytest pytest-timeout pytest-xdist hypothesis pandas polars statsmodels matplotlib
 	PATH="$(CURDIR)/build/sanitize/env/bin:$(PATH)" build/sanitize/env/bin/python $(PIP) install --no-build-isolation --no-deps $(NATIVE) \
 		--config-settings=cmake.define.MERCER_SANITIZE=ON --config-settings=build-dir=build/sanitize/native .
 	LD_PRELOAD="$$($(or $(CXX),c++) -print-file-name=libasan.so) $$($(or $(CXX),c++) -print-file-name=libstdc++.so)" \
 	MERCER_SANITIZED=1 ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-		build/sanitize/env/bin/python -m pytest -p no:cacheprovider -q tests/native tests/cluster tests/linear_model tests/preprocessing -m "not slow"
+		build/sanitize/env/bin/python -m pytest -p no:cacheprovider -q -n $(JOBS) -m "not slow" \
+			tests/native tests/cluster tests/linear_model tests/preprocessing tests/solvers tests/svm
 
 bench: build/bench/.ready
 	build/bench/env/bin/python -m benchmarks $(if $(GROUP),--group $(GROUP)) $(BENCH_OPTIONS)

@@ -13,9 +13,9 @@ from sklearn.metrics import d2_tweedie_score, mean_gamma_deviance, mean_poisson_
 
 from mercer._trace import Status
 from mercer.linear_model import Family, GammaRegressor, GeneralizedLinearRegressor, Link, PoissonRegressor, TweedieRegressor
-from mercer.linear_model._families import FAMILIES, make_tweedie
-from mercer.linear_model._glm_loss import is_convex
-from mercer.linear_model._links import LINKS
+from mercer.linear_model._glm.families import FAMILIES, make_tweedie
+from mercer.linear_model._glm.links import LINKS
+from mercer.linear_model._glm.loss import is_convex
 from tests.reference import glm as reference
 
 # Pairs that are in use: where a fit from data of the model converges, and statsmodels has it.
@@ -422,8 +422,8 @@ def test_a_rough_start_on_some_rows_changes_the_way_and_not_the_end(order, monke
     if order == "zero weights where it looks":
         weights[::40] = 0
     plain = GammaRegressor(alpha=1e-3, tol=1e-10).fit(X, y, weights)
-    monkeypatch.setattr("mercer.linear_model._glm.ROUGH_ROWS", 100)
-    monkeypatch.setattr("mercer.linear_model._glm.ROUGH_ROWS_PER_COLUMN", 10)
+    monkeypatch.setattr("mercer.linear_model._glm.glm.ROUGH_ROWS", 100)
+    monkeypatch.setattr("mercer.linear_model._glm.glm.ROUGH_ROWS_PER_COLUMN", 10)
     model = GammaRegressor(alpha=1e-3, tol=1e-10).fit(X, y, weights)
     np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-7)
     np.testing.assert_allclose(model.intercept_, plain.intercept_, rtol=1e-7)
@@ -435,7 +435,7 @@ def test_many_columns_take_l_bfgs_to_the_same_minimum(is_sparse, monkeypatch):
     X, y = make_data("poisson")
     rows = sp.csr_array(X) if is_sparse else X
     expected = PoissonRegressor(alpha=0.01, tol=1e-9).fit(rows, y)
-    monkeypatch.setattr("mercer.linear_model._glm.MOST_HESSIAN_COLUMNS", 2)
+    monkeypatch.setattr("mercer.linear_model._glm.glm.MOST_HESSIAN_COLUMNS", 2)
     model = PoissonRegressor(alpha=0.01, tol=1e-9, max_iter=500).fit(rows, y)
     assert model.certificate_.method == "L-BFGS"
     assert model.certificate_.converged

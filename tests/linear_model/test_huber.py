@@ -60,7 +60,7 @@ def test_the_gap_bounds_the_distance_to_the_minimum_at_every_step(n, d, seed, al
 
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_the_gradient_and_the_hessian_are_those_of_the_objective(is_sparse):
-    from mercer.linear_model._huber_loss import HuberLoss, make_huber_rows
+    from mercer.linear_model._robust.huber_loss import HuberLoss, make_huber_rows
 
     X, y = make_data(50)
     weights = np.random.default_rng(1).uniform(0, 2, size=len(y))

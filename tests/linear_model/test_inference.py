@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import statsmodels.api as statsmodels
 
 from mercer.linear_model import LinearRegression
-from mercer.linear_model._inference import NoSummary
+from mercer.linear_model._inference.summary import NoSummary
 
 
 def make_data(n=80, d=4, n_targets=None, seed=0):

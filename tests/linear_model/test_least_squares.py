@@ -11,7 +11,7 @@ from scipy.linalg import hilbert
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.linear_model import LinearRegression
-from mercer.linear_model import _least_squares as module
+from mercer.linear_model._least_squares import solvers as module
 from tests.reference.least_squares import least_squares
 
 N = 300

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import statsmodels.api as statsmodels
 
-from mercer.linear_model._wald import Likelihood, inverse_information, of_linear_rows, wald_summary
+from mercer.linear_model._inference.wald import Likelihood, inverse_information, of_linear_rows, wald_summary
 
 
 def poisson_fit(n=120, seed=0):

@@ -1,0 +1,1 @@
+"""Generalised linear models: families, links, and the regressors over them."""

@@ -1,0 +1,1 @@
+"""Logistic regression for two or more classes, along a path of penalties too."""

@@ -1,0 +1,1 @@
+"""Learners that take one row at a time: SGD, perceptron, passive-aggressive."""

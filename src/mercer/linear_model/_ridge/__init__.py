@@ -1,0 +1,1 @@
+"""Least squares with an l2 penalty: direct and iterative solvers, leave-one-out, classifiers."""

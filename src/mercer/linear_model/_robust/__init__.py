@@ -1,0 +1,1 @@
+"""Regression by losses other than the square: Huber, log-cosh, quantiles."""

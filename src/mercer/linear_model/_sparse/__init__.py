@@ -1,0 +1,1 @@
+"""Least squares with penalties that set coefficients to zero: l1, elastic net, groups, lp; paths and cross-validation."""

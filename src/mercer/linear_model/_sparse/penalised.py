@@ -1,0 +1,214 @@
+"""Least squares with a sparse penalty in the form that coordinate descent takes: products of A or a design, chosen by shape.
+
+As in `_least_squares.rows`, A is X minus its means, each row times the root of its weight, and b the same of y; without an
+intercept nothing is subtracted. Objectives divide the sum of squares by the total weight; the solvers' do not, and their
+penalties are multiplied instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils import assert_all_finite, check_array
+
+from mercer._arrays import FloatArray, require_finite
+from mercer._native import kernels
+from mercer._solvers.coordinate_descent import Descent, GramDescent, Penalty, WorkingSetDescent
+from mercer.linear_model._least_squares.rows import ROUNDING, DenseRows, Products
+
+# Features up to which the products of a tall X are made at once: for one penalty, and for a path of them.
+MOST_GRAM_FEATURES = 200
+MOST_GRAM_FEATURES_OF_A_PATH = 1000
+
+
+@dataclass(frozen=True)
+class Gram:
+    """A' A without what rounding leaves of constant columns, A' b, ||b||^2 for each target, and the means."""
+
+    gram: FloatArray
+    moments: FloatArray  # features x targets
+    totals: FloatArray
+    x_mean: FloatArray
+    y_mean: FloatArray
+    weight: float
+
+    @classmethod
+    def of(cls, products: Products, n_features: int) -> Gram:
+        diagonal, d = products.gram.diagonal(), n_features
+        varies = diagonal > products.noise
+        gram = np.where(varies[:, None] & varies, products.gram, 0.0)
+        return cls(
+            gram=np.ascontiguousarray(gram[:d, :d]),
+            moments=np.ascontiguousarray(gram[:d, d:]),
+            totals=gram.diagonal()[d:].copy(),
+            x_mean=products.means[:d],
+            y_mean=products.means[d:],
+            weight=products.weight,
+        )
+
+    def descent(self, targets: slice, kind: Penalty, seed: int | None) -> Descent:
+        moments = np.ascontiguousarray(self.moments[:, targets])
+        return GramDescent(self.gram, moments, float(self.totals[targets].sum()), self.weight, kind, seed)
+
+
+class Columns:
+    """X itself, dense or sparse, for working sets."""
+
+    def __init__(
+        self, estimator: Any, X: Any, y: FloatArray, weights: FloatArray | None, *, is_centred: bool, n_threads: int
+    ) -> None:
+        self._X, self._weights, self._is_centred, self._n_threads = X, weights, is_centred, n_threads
+        self._y = (y if y.ndim == 2 else y[:, None]).astype(np.float64)
+        self._designs = [self._design()]  # for the first descent, which then owns it
+        self.x_mean, self.squares = np.empty(X.shape[1]), np.empty(X.shape[1])
+        self._designs[0].measures(self.x_mean, self.squares)
+        self.weight: float = self._designs[0].weight()
+        share = None if weights is None else weights.astype(np.float64)
+        self.y_mean = np.average(self._y, axis=0, weights=share) if is_centred else np.zeros(self._y.shape[1])
+        if not (np.isfinite(self.squares).all() and np.isfinite(self._y).all()):
+            refuse(estimator, X, y)
+
+    def _design(self) -> Any:
+        X = self._X
+        if sp.issparse(X):
+            kind = kernels.SparseDesign64 if X.dtype == np.float64 else kernels.SparseDesign32
+            return kind(X.data, X.indices, X.indptr, X.shape[0], self._weights, self._is_centred)
+        kind = kernels.DenseDesign64 if X.dtype == np.float64 else kernels.DenseDesign32
+        return kind(X, self._weights, self._is_centred, self._n_threads)
+
+    def target(self) -> FloatArray:
+        """b, a line for each target; zero where the target is constant up to rounding."""
+        target = np.ascontiguousarray((self._y - self.y_mean).T)
+        if self._weights is not None:
+            target *= np.sqrt(self._weights.astype(np.float64))
+        with np.errstate(over="ignore"):
+            squares = np.einsum("ij,ij->i", target, target)
+        target[squares <= self.weight * (self.y_mean * ROUNDING) ** 2] = 0
+        return target
+
+    @cached_property
+    def moments(self) -> FloatArray:
+        """A' b, features x targets."""
+        moments = np.empty((self._X.shape[1], self._y.shape[1]))
+        self._designs[0].correlate(self.target(), moments, self._n_threads)
+        return moments
+
+    def descent(self, targets: slice, kind: Penalty, seed: int | None) -> Descent:
+        design = self._designs.pop() if self._designs else self._design()
+        return WorkingSetDescent(design, np.ascontiguousarray(self.target()[targets]), kind, seed, self._n_threads)
+
+
+Problem = Gram | Columns
+
+
+def make_problem(
+    estimator: Any,
+    X: Any,
+    y: FloatArray,
+    weights: FloatArray | None,
+    *,
+    is_centred: bool,
+    precompute: Any,
+    n_penalties: int,
+    n_threads: int,
+) -> Problem:
+    """Products for a tall X with few features, else the columns. `precompute` may ask for products, or give A' A."""
+    if sp.issparse(X):
+        return Columns(estimator, X, y, weights, is_centred=is_centred, n_threads=n_threads)
+    if not isinstance(precompute, (bool, str)):
+        columns = Columns(estimator, X, y, weights, is_centred=is_centred, n_threads=n_threads)
+        return _with_given_gram(estimator, columns, precompute)
+    if precompute is True or has_few_features(X.shape, n_penalties):
+        rows = DenseRows(estimator, X, y, weights, is_centred=is_centred, n_threads=n_threads)
+        return Gram.of(rows.products(), X.shape[1])
+    return Columns(estimator, X, y, weights, is_centred=is_centred, n_threads=n_threads)
+
+
+def has_few_features(shape: tuple[int, int], n_penalties: int) -> bool:
+    """Whether products of all rows are worth making: they cost n d^2 once, and n d is saved in every round."""
+    n, d = shape
+    return n >= d and d <= (MOST_GRAM_FEATURES if n_penalties == 1 else MOST_GRAM_FEATURES_OF_A_PATH)
+
+
+def _with_given_gram(estimator: Any, columns: Columns, given: Any) -> Gram:
+    """The user's Gram matrix in place of ours: of A, or of X with rows times roots of weights, which is then centred here."""
+    owner, squares, x_mean = _owner(estimator), columns.squares, columns.x_mean
+    gram = np.array(check_array(given, dtype=np.float64, input_name="precompute"))
+    if gram.shape != (len(squares), len(squares)):
+        raise ValueError(
+            f"{owner}: precompute has shape {gram.shape}; for this X it must be {(len(squares), len(squares))}, "
+            "the matrix of products of the columns."
+        )
+    if not np.allclose(gram.diagonal(), squares, rtol=1e-4, atol=1e-4 * squares.max(initial=0)):
+        gram -= columns.weight * np.outer(x_mean, x_mean)
+        if not np.allclose(gram.diagonal(), squares, rtol=1e-4, atol=1e-4 * squares.max(initial=0)):
+            raise ValueError(
+                f"{owner}: precompute is not the Gram matrix of X: its diagonal must hold the sums of squares of the columns "
+                "of X, weighted by sample_weight, about zero or (fit_intercept=True) about the means."
+            )
+    gram[squares == 0] = 0
+    gram[:, squares == 0] = 0
+    target = columns.target()
+    return Gram(gram, columns.moments, np.einsum("ij,ij->i", target, target), x_mean, columns.y_mean, columns.weight)
+
+
+def _owner(caller: Any) -> str:
+    """The name of a function or of an estimator's class."""
+    return str(getattr(caller, "__name__", type(caller).__name__))
+
+
+def refuse(estimator: Any, X: Any, y: FloatArray) -> None:
+    """Say why sums of squares are not finite."""
+    name = _owner(estimator)
+    require_finite(estimator, X)
+    assert_all_finite(y, estimator_name=name, input_name="y")
+    values = X.data if sp.issparse(X) else X
+    largest = max(np.abs(values).max(initial=0), np.abs(y).max(initial=0))
+    raise ValueError(
+        f"{name}: X or y holds values as large as {largest:.3g}, whose squares overflow. Scale them to moderate size first."
+    )
+
+
+def alpha_grid(moments: FloatArray, weight: float, l1_ratio: float, eps: float, n_alphas: int, *, positive: bool) -> FloatArray:
+    """From the least alpha that leaves all coefficients at zero down to `eps` times that, in equal ratios."""
+    strengths = moments.max(axis=1) if positive else np.sqrt(np.einsum("ij,ij->i", moments, moments))
+    highest = max(float(strengths.max(initial=0)), 0.0) / (weight * l1_ratio)
+    resolution = float(np.finfo(np.float64).resolution)
+    if highest <= resolution:
+        return np.full(n_alphas, resolution)
+    grid: FloatArray = np.geomspace(highest, highest * eps, num=n_alphas)
+    return grid
+
+
+def check_alphas(owner: str, alphas: Any) -> FloatArray:
+    """Given values, from the largest to the smallest."""
+    values = np.asarray(alphas)
+    if values.ndim != 1 or values.size == 0 or values.dtype.kind not in "fiu":
+        raise ValueError(f"{owner}: alphas={alphas!r} is not valid; it must hold numbers >= 0, at least one.")
+    if not (np.isfinite(values).all() and (values >= 0).all()):
+        raise ValueError(f"{owner}: alphas={alphas!r} is not valid; every value must be a finite number >= 0.")
+    return np.sort(values.astype(np.float64))[::-1]
+
+
+def elastic_net_penalty(alpha: float, l1_ratio: float, weight: float) -> tuple[float, float]:
+    """(l1, l2) in the solvers' units."""
+    return alpha * l1_ratio * weight, alpha * (1 - l1_ratio) * weight
+
+
+def draw_seed(selection: str, random: np.random.RandomState | None) -> int | None:
+    """A seed for random coordinates; None where they are cycled through."""
+    return None if selection == "cyclic" or random is None else int(random.randint(np.iinfo(np.int32).max))
+
+
+def linear_attributes(coef: FloatArray, problem: Problem, dtype: npt.DTypeLike, *, fit_intercept: bool) -> dict[str, Any]:
+    """`coef_` (targets x features) and `intercept_` by the coefficients as rounded, so that the mean residual is zero."""
+    coef = np.ascontiguousarray(coef.T, dtype=dtype)
+    intercept: Any = np.zeros(len(coef), dtype=dtype)
+    if fit_intercept:
+        intercept = (problem.y_mean - coef.astype(np.float64) @ problem.x_mean).astype(dtype)
+    return {"coef_": coef, "intercept_": intercept}
