@@ -95,8 +95,8 @@ def test_without_a_penalty_it_is_least_squares_and_types_are_kept(dtype):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"p": 0.0}, r"p=0.0 .* Lasso"),
-        ({"p": 1.0}, r"p=1.0 .* Lasso"),
+        ({"p": 0.0}, r"p=0.0 .* < 1"),
+        ({"p": 1.0}, r"p=1.0 .* < 1"),
         ({"init": "other"}, "init='other'"),
         ({"init": [1.0]}, r"init has shape \(1,\)"),
         ({"alpha": -1}, "alpha=-1"),
