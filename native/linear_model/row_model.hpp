@@ -6,10 +6,11 @@
 #include <span>
 
 #include "core/views.hpp"
+#include "losses/penalties.hpp"
 
 namespace mercer::linear_model {
 
-inline double soft_threshold(double z, double t) { return z > t ? z - t : z < -t ? z + t : 0.0; }
+using losses::soft_threshold;
 
 // When a descent ends: after a sweep in which no coordinate's move, times its curvature, exceeds `tol`, or after `most_sweeps`.
 struct DescentRule {

@@ -217,6 +217,19 @@ class Mapped(Rule):
         return "a dict"
 
 
+class Splitter(Rule):
+    """How to split rows for cross-validation; the splits themselves are checked with the data."""
+
+    def accept(self, value: Any) -> Any:
+        is_given = hasattr(value, "split") or hasattr(value, "__iter__")
+        if is_given and not isinstance(value, (str, bytes, Mapping)):
+            return value
+        return None if value is None else Integer(2).accept(value)
+
+    def describe(self) -> str:
+        return "None, an integer >= 2, a cross-validation splitter or an iterable of (train, test) index arrays"
+
+
 class RandomState(Rule):
     def accept(self, value: Any) -> Any:
         is_seed = _is_integer(value) and 0 <= value < 2**32

@@ -124,7 +124,7 @@ def test_fits_on_folds_that_do_not_converge_are_told_of_once():
         ({"Cs": []}, r"Cs=\[\] is not valid; it must be a sequence of numbers"),
         ({"Cs": ["x"]}, r"Cs=\['x'\] is not valid"),
         ({"l1_ratios": [2.0]}, r"l1_ratios=\[2.0\] is not valid; each must be from 0 to 1"),
-        ({"cv": 1}, r"cv=1 is not valid; it must be None or an integer >= 2"),
+        ({"cv": 1}, r"cv=1 is not valid; it must be None, an integer >= 2"),
         ({"scoring": "magic"}, r"scoring='magic' is not valid"),
         ({"l1_ratios": [0.5], "solver": "newton"}, r"solver='newton' needs a smooth penalty"),
     ],

@@ -14,7 +14,8 @@ import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
-from mercer._solvers.pieces import LEAST_TOL, ROUNDING, Gap, dot
+from mercer._solvers.descent import dot
+from mercer._solvers.pieces import LEAST_TOL, ROUNDING, Gap
 from mercer._trace import Record
 
 FIRST_PRECISION = 0.1  # of the targets: the violation at which the gap is looked at for the first time

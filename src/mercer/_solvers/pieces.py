@@ -16,15 +16,11 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
+from mercer._solvers.descent import dot
 from mercer._solvers.linear_loss import LinearRows
 
 LEAST_TOL = 1e-12  # a relative gap below this is rounding
 ROUNDING = 1e-13  # of the loss of values that are all zero: a gap below this is rounding too
-
-
-def dot(a: FloatArray, b: FloatArray) -> float:
-    """The product of two long vectors without BLAS, whose threads would get in the way of ours."""
-    return float((a * b).sum())
 
 
 class Gap(NamedTuple):

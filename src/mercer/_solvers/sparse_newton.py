@@ -8,12 +8,11 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
+from mercer._solvers.descent import ARMIJO, MOST_HALVINGS
 from mercer._solvers.linear_loss import Evaluation, LinearLoss, make_linear_rows
 from mercer._trace import Record
 
-ARMIJO = 1e-4  # the share of the decrease promised by the model that a step has to bring
 INNER = 1e-8  # of what the first sweep of the inner problem gained: one that gains less is the last
-MOST_HALVINGS = 40
 MOST_SWEEPS = 500
 MOST_COLUMNS = 500  # with more, only those matter that are not zero or want to move
 FIRST_COLUMNS = 100

@@ -7,7 +7,7 @@ subtracted. Everything is summed in double precision, whatever the type of X.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +59,18 @@ def column_norms(A: FloatArray) -> FloatArray:
     divisors = np.where(largest > 0, largest, 1)
     norms: FloatArray = largest * np.linalg.norm(A / divisors, axis=0)
     return norms
+
+
+def refuse_sums(caller: Any, X: Any, y: FloatArray) -> NoReturn:
+    """Say why sums of squares over X and y are not finite: bad values, or values too large."""
+    name = str(getattr(caller, "__name__", type(caller).__name__))
+    require_finite(caller, X)
+    assert_all_finite(y, estimator_name=name, input_name="y")
+    values = X.data if sp.issparse(X) else X
+    largest = max(np.abs(values).max(initial=0), np.abs(y).max(initial=0))
+    raise ValueError(
+        f"{name}: X or y holds values as large as {largest:.3g}, whose squares overflow. Scale them to moderate size first."
+    )
 
 
 class Rows(Protocol):
@@ -154,7 +166,7 @@ class DenseRows:
         gram, means = np.empty((n_columns, n_columns)), np.empty(n_columns)
         weight = kernels.centred_gram(self._X, self._y, self._weights, self.is_centred, gram, means, self._n_threads)
         if not np.isfinite(gram).all():
-            self._refuse()
+            refuse_sums(self._estimator, self._X, self._y)
         return Products(gram, means, weight, weight * (means * ROUNDING) ** 2)
 
     def rough_products(self) -> Products | None:
@@ -177,7 +189,7 @@ class DenseRows:
         kernels.row_gram(self._X, self._weights, self.is_centred, gram, means[:d], self._n_threads)
         means[d:] = self._target_means()
         if not (np.isfinite(gram).all() and np.isfinite(means).all()):
-            self._refuse()
+            refuse_sums(self._estimator, self._X, self._y)
         noise = self._weight * float(((means[:d] * ROUNDING) ** 2).sum())
         return RowProducts(gram, means, self._weight, self._roots, self.targets(means), noise)
 
@@ -275,16 +287,6 @@ class DenseRows:
         A[:, column_norms(A) <= noise[: self.n_features]] = 0
         b[:, column_norms(b) <= noise[self.n_features :]] = 0
         return A, b
-
-    def _refuse(self) -> None:
-        """Say why the products are not finite."""
-        name = type(self._estimator).__name__
-        require_finite(self._estimator, self._X)
-        assert_all_finite(self._y, estimator_name=name, input_name="y")
-        largest = max(np.abs(self._X).max(), np.abs(self._y).max())
-        raise ValueError(
-            f"{name}: X or y holds values as large as {largest:.3g}, whose squares overflow. Scale them to moderate size first."
-        )
 
 
 class SparseRows:

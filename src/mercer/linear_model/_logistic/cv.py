@@ -27,6 +27,7 @@ from mercer._params import (
     RandomState,
     Real,
     Rule,
+    Splitter,
     Verbosity,
     check_params,
 )
@@ -35,17 +36,6 @@ from mercer.linear_model._logistic.data import CLASS_WEIGHT, PENALTY, SOLVERS, L
 from mercer.linear_model._logistic.fit import Point, Run, Strength
 from mercer.linear_model._logistic.logistic import LogisticClassifier
 from mercer.linear_model._logistic.paths import Grid, Path, Results, Scorer
-
-
-class SplitterRule(Rule):
-    """What says how to split: a number of folds, a splitter, or the splits themselves."""
-
-    def accept(self, value: Any) -> Any:
-        is_split = hasattr(value, "split") or (hasattr(value, "__iter__") and not isinstance(value, (str, bytes, Mapping)))
-        return value if is_split else Integer(2).accept(value)
-
-    def describe(self) -> str:
-        return "an integer >= 2, a cross-validation splitter or an iterable of splits"
 
 
 class LogisticRegressionCV(LogisticClassifier):
@@ -144,7 +134,7 @@ class LogisticRegressionCV(LogisticClassifier):
         "Cs": Integer(1) | ArrayLike(),
         "l1_ratios": OneOf("warn") | Null() | ArrayLike(),
         "fit_intercept": Bool(),
-        "cv": Null() | SplitterRule(),
+        "cv": Splitter(),
         "dual": Bool(),
         "scoring": OneOf("warn", *get_scorer_names()) | Function() | Null(),
         "solver": SOLVERS,

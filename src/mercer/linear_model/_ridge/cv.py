@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from sklearn.model_selection import check_cv
 from mercer._arrays import Finite, FloatArray, check_weights, check_X_y
 from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._linear import SPARSE, LinearRegressor
-from mercer._params import _REFUSED, ArrayLike, Bool, Function, Integer, Null, OneOf, Real, Rule, check_params
+from mercer._params import _REFUSED, ArrayLike, Bool, Function, Null, OneOf, Real, Rule, Splitter, check_params
 from mercer._trace import Outcome, store_outcome
 from mercer.linear_model._inference.summary import NoSummary
 from mercer.linear_model._least_squares.rows import Rows
@@ -28,17 +28,6 @@ from mercer.linear_model._ridge.ridge import Ridge, attributes_of, make_rows
 from mercer.linear_model._ridge.spectrum import ColumnSpectrum, RowSpectrum
 
 Scorer = Callable[..., Any]
-
-
-class Splitter(Rule):
-    """A cross-validation splitter, or an iterable of pairs of indices."""
-
-    def accept(self, value: Any) -> Any:
-        is_splitter = hasattr(value, "split") or hasattr(value, "__iter__")
-        return value if is_splitter and not isinstance(value, (str, bytes, Mapping)) else _REFUSED
-
-    def describe(self) -> str:
-        return "a cross-validation splitter or an iterable of (train, test)"
 
 
 class ScorerName(Rule):
@@ -67,7 +56,7 @@ class RidgeSearch(NoSummary, MercerEstimator):
         "alphas": Real(least=0) | ArrayLike(),
         "fit_intercept": Bool(),
         "scoring": Null() | ScorerName() | Function(),
-        "cv": Null() | Integer(2) | Splitter(),
+        "cv": Splitter(),
         "store_cv_results": Bool(),
     }
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from mercer._arrays import FloatArray
+from mercer._solvers.descent import ARMIJO, MOST_HALVINGS, ROUNDING
 from mercer._solvers.linear_loss import Evaluation
 from mercer._solvers.newton import newton_direction
 from mercer._trace import Record
 from mercer.linear_model._robust.huber_loss import HuberLoss
 
-ARMIJO = 1e-4
-MOST_HALVINGS = 40
-ROUNDING = 64 * float(np.finfo(np.float64).eps)
 LEAST_SHARE = 0.5  # of the scale that one step leaves: its model is good near the present scale only
 
 

@@ -25,6 +25,7 @@ from mercer._params import (
     RandomState,
     Real,
     Rule,
+    Splitter,
     Verbosity,
     check_params,
     check_value,
@@ -36,20 +37,6 @@ from mercer.linear_model._sparse.folds import Data, Folds, Split, make_folds, pa
 from mercer.linear_model._sparse.paths import enet_path, lasso_path, make_grid, penalty_kind
 from mercer.linear_model._sparse.penalised import Problem, draw_seed
 from mercer.linear_model._sparse.watched import Run, outcome_of
-
-
-class Splitter(Rule):
-    """What scikit-learn's `check_cv` takes."""
-
-    def accept(self, value: Any) -> Any:
-        is_splitter = hasattr(value, "split") and not isinstance(value, str)
-        is_list_of_splits = hasattr(value, "__iter__") and not isinstance(value, (str, dict))
-        if value is None or is_splitter or is_list_of_splits:
-            return value
-        return Integer(2).accept(value)
-
-    def describe(self) -> str:
-        return "None, an integer >= 2, a splitter or an iterable of (train, test) index arrays"
 
 
 class SparsePathCV(SparseLinearRegressor):

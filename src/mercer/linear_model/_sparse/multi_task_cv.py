@@ -10,10 +10,10 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._base import FitTask
-from mercer._params import ArrayLike, Bool, Integer, NumberOfJobs, OneOf, RandomState, Real, Rule, Verbosity
+from mercer._params import ArrayLike, Bool, Integer, NumberOfJobs, OneOf, RandomState, Real, Rule, Splitter, Verbosity
 from mercer._trace import store_outcome
 from mercer.linear_model._sparse.elastic_net import METHOD
-from mercer.linear_model._sparse.elastic_net_cv import SparsePathCV, Splitter
+from mercer.linear_model._sparse.elastic_net_cv import SparsePathCV
 from mercer.linear_model._sparse.multi_task import multi_task_attributes, require_several_targets, run_multi_task
 from mercer.linear_model._sparse.paths import enet_path, lasso_path
 from mercer.linear_model._sparse.penalised import Problem

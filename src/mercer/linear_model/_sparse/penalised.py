@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils import check_array
 
-from mercer._arrays import FloatArray, require_finite
+from mercer._arrays import FloatArray
 from mercer._native import kernels
 from mercer._solvers.coordinate_descent import Descent, GramDescent, Penalty, WorkingSetDescent
-from mercer.linear_model._least_squares.rows import ROUNDING, DenseRows, Products
+from mercer.linear_model._least_squares.rows import ROUNDING, DenseRows, Products, refuse_sums
 
 # Features up to which the products of a tall X are made at once: for one penalty, and for a path of them.
 MOST_GRAM_FEATURES = 200
@@ -71,7 +71,7 @@ class Columns:
         share = None if weights is None else weights.astype(np.float64)
         self.y_mean = np.average(self._y, axis=0, weights=share) if is_centred else np.zeros(self._y.shape[1])
         if not (np.isfinite(self.squares).all() and np.isfinite(self._y).all()):
-            refuse(estimator, X, y)
+            refuse_sums(estimator, X, y)
 
     def _design(self) -> Any:
         X = self._X
@@ -160,18 +160,6 @@ def _with_given_gram(estimator: Any, columns: Columns, given: Any) -> Gram:
 def _owner(caller: Any) -> str:
     """The name of a function or of an estimator's class."""
     return str(getattr(caller, "__name__", type(caller).__name__))
-
-
-def refuse(estimator: Any, X: Any, y: FloatArray) -> None:
-    """Say why sums of squares are not finite."""
-    name = _owner(estimator)
-    require_finite(estimator, X)
-    assert_all_finite(y, estimator_name=name, input_name="y")
-    values = X.data if sp.issparse(X) else X
-    largest = max(np.abs(values).max(initial=0), np.abs(y).max(initial=0))
-    raise ValueError(
-        f"{name}: X or y holds values as large as {largest:.3g}, whose squares overflow. Scale them to moderate size first."
-    )
 
 
 def alpha_grid(moments: FloatArray, weight: float, l1_ratio: float, eps: float, n_alphas: int, *, positive: bool) -> FloatArray:
