@@ -12,6 +12,15 @@ linear_model::CentredRows<T> centred_rows(const In2<T>& x, const MaybeIn1<T>& we
     return {matrix<T>(x), per_row<T>(weights, x.shape(0)), vector<double>(means)};
 }
 
+template <Real T, Real P>
+void checked_row_gram(const In2<T>& x, const MaybeIn1<T>& weights, bool is_centred, const Out2<double>& gram,
+                      const Out1<double>& means, int n_threads) {
+    require(gram.shape(0) == x.shape(0) && gram.shape(1) == x.shape(0) && means.shape(0) == x.shape(1) && x.shape(0) > 0,
+            "row_gram: the results must have one line per row and one mean per column of X");
+    linear_model::row_gram<T, P>(matrix<T>(x), per_row<T>(weights, x.shape(0)), is_centred, rows<double>(gram),
+                                 vector<double>(means), threads(n_threads));
+}
+
 template <Real T>
 void bind_kernels(nb::module_& m) {
     const auto array = nb::arg().noconvert();
@@ -20,10 +29,7 @@ void bind_kernels(nb::module_& m) {
     m.def(
         "row_gram",
         [](In2<T> x, MaybeIn1<T> weights, bool is_centred, Out2<double> gram, Out1<double> means, int n_threads) {
-            require(gram.shape(0) == x.shape(0) && gram.shape(1) == x.shape(0) && means.shape(0) == x.shape(1) && x.shape(0) > 0,
-                    "row_gram: the results must have one line per row and one mean per column of X");
-            linear_model::row_gram<T>(matrix<T>(x), per_row<T>(weights, x.shape(0)), is_centred, rows<double>(gram),
-                                      vector<double>(means), threads(n_threads));
+            checked_row_gram<T, double>(x, weights, is_centred, gram, means, n_threads);
         },
         array, maybe, nb::arg(), array, array, nb::arg(), ReleaseGil());
 
@@ -73,6 +79,12 @@ void bind_ridge(nb::module_& m) {
     bind_kernels<double>(m);
     bind_kernels<float>(m);
     const auto array = nb::arg().noconvert();
+    m.def(
+        "rough_row_gram",
+        [](In2<float> x, MaybeIn1<float> weights, bool is_centred, Out2<double> gram, Out1<double> means, int n_threads) {
+            checked_row_gram<float, float>(x, weights, is_centred, gram, means, n_threads);
+        },
+        array, nb::arg().noconvert().none(), nb::arg(), array, array, nb::arg(), ReleaseGil());
     m.def(
         "rough_centred_gram",
         [](In2<float> x, In2<float> y, MaybeIn1<float> weights, bool is_centred, Out2<double> gram, Out1<double> means,

@@ -62,21 +62,23 @@ void column_means(Matrix<const T> x, std::span<const T> weights, std::size_t fir
     for (std::size_t j = first; j < last; ++j) means[j] = static_cast<double>(x(origin, j)) + sums[j - first] / total;
 }
 
-// Writes columns [first, last) of A as rows of p doubles: the transpose, for the kernel that multiplies columns.
-template <Real T>
+// Writes columns [first, last) of A as rows of p values of type P: the transpose, for the kernel that multiplies columns. The means
+// are subtracted in double precision, so that a narrow type loses nothing to columns far from zero.
+template <Real T, Real P>
 void pack_columns(const CentredRows<T>& a, std::size_t first, std::size_t last, std::span<const double> roots, std::size_t p,
-                  double* block) {
-    constexpr std::size_t kTogether = 8;  // lines of the output are written in pieces of 64 bytes
+                  P* block) {
+    constexpr std::size_t kTogether = 64 / sizeof(P);  // lines of the output are written in pieces of 64 bytes
     for (std::size_t i0 = 0; i0 < a.x.rows; i0 += kTogether) {
         const std::size_t n = std::min(kTogether, a.x.rows - i0);
         for (std::size_t j = first; j < last; ++j) {
-            double* target = block + (j - first) * p + i0;
+            P* target = block + (j - first) * p + i0;
             const double mean = a.means[j];
             if (n == kTogether) {
                 for (std::size_t i = 0; i < kTogether; ++i)
-                    target[i] = (static_cast<double>(a.x(i0 + i, j)) - mean) * roots[i0 + i];
+                    target[i] = static_cast<P>((static_cast<double>(a.x(i0 + i, j)) - mean) * roots[i0 + i]);
             } else {
-                for (std::size_t i = 0; i < n; ++i) target[i] = (static_cast<double>(a.x(i0 + i, j)) - mean) * roots[i0 + i];
+                for (std::size_t i = 0; i < n; ++i)
+                    target[i] = static_cast<P>((static_cast<double>(a.x(i0 + i, j)) - mean) * roots[i0 + i]);
             }
         }
     }
@@ -85,24 +87,26 @@ void pack_columns(const CentredRows<T>& a, std::size_t first, std::size_t last, 
 }  // namespace detail
 
 // Writes A A' to `gram` (rows x rows, both triangles) and the means of the columns to `means` (zero if not centred): each block of
-// columns is read once. In double precision. O(n^2 d).
-template <Real T>
+// columns is read once. Products are taken in the type P: with float, twice as fast, as if A were known to single precision alone.
+// O(n^2 d).
+template <Real T, Real P = double>
 void row_gram(Matrix<const T> x, std::span<const T> weights, bool is_centred, RowMajor<double> gram, std::span<double> means,
               Threads threads) {
     const std::size_t n = x.rows;
-    const std::size_t p = Simd<double>::round_up(n);
+    // An odd number of vectors a line: lines at multiples of a large power of two would share few sets of the cache.
+    const std::size_t p = (Simd<P>::round_up(n) / Simd<P>::kLanes | 1) * Simd<P>::kLanes;
     const CentredRows<T> a{x, weights, means};
     std::vector<double> roots(n);
     for (std::size_t i = 0; i < n; ++i) roots[i] = a.root(i);
     const Chunks chunks = detail::sample_chunks(x.cols, n, p * p);
-    const std::size_t capacity = std::clamp<std::size_t>(24 * 1024 / (8 * p + 1), 32, 256);
+    const std::size_t capacity = std::clamp<std::size_t>(24 * 1024 / (sizeof(P) * p + 1), 512 / sizeof(P), 256);
     Aligned<double> partial(chunks.count * p * p);
     const double work = static_cast<double>(x.cols) * static_cast<double>(n * n) / 4;
     parallel_for(chunks.count, threads.for_work(work), [&](std::size_t chunk) {
         double* sums = partial.data() + chunk * p * p;
         std::fill_n(sums, p * p, 0.0);
-        Aligned<double> block(capacity * p);
-        std::fill_n(block.data(), capacity * p, 0.0);
+        Aligned<P> block(capacity * p);
+        std::fill_n(block.data(), capacity * p, P{0});
         for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += capacity) {
             const std::size_t last = std::min(first + capacity, chunks.end(chunk));
             if (is_centred) {

@@ -13,6 +13,8 @@ from sklearn.linear_model import Ridge as Peer
 
 from mercer._trace import Status
 from mercer.linear_model import LinearRegression, Ridge
+from mercer.linear_model._least_squares.rows import DenseRows
+from mercer.linear_model._ridge.direct import solve_direct
 from tests.linear_model.test_linear_regression import ORDERS, in_order, make_data
 from tests.reference.ridge import non_negative_ridge, ridge
 
@@ -214,6 +216,46 @@ def test_single_precision_products_are_corrected_to_double(estimator, fit_interc
     assert single.certificate_.primal == pytest.approx(double.certificate_.primal, rel=1e-9, abs=1e-9)
     size = np.abs(double.coef_).max()
     np.testing.assert_allclose(single.coef_, double.coef_, rtol=1e-6, atol=(1e-7 if kind == "good" else 1e-6) * size)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 50.0, [1.0, 50.0]], ids=str)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("kind", ["good", "large means", "weighted", "perfect fit", "dependent rows", "constant columns"])
+def test_single_precision_products_of_rows_are_corrected_to_double(alpha, fit_intercept, kind):
+    X, y = make_data(17, 90, 400, np.size(alpha) if np.ndim(alpha) else None, np.float32)
+    weights = np.linspace(0, 2, 90, dtype=np.float32) if kind == "weighted" else None
+    if kind == "large means":
+        X += 100
+    elif kind == "perfect fit":
+        y = (X.sum(axis=1) if y.ndim == 1 else np.column_stack([X.sum(axis=1), X[:, 0]])).astype(np.float32)
+    elif kind == "dependent rows":
+        X *= 100
+        X[1] = X[0] + np.float32(1e-3) * X[1]
+    elif kind == "constant columns":
+        X[:, ::2] = 3
+    single, double = (
+        Ridge(alpha, fit_intercept=fit_intercept).fit(X.astype(dtype), y.astype(dtype), weights)
+        for dtype in (np.float32, np.float64)
+    )
+    is_rough = "single precision" in single.certificate_.method
+    assert is_rough == (kind != "dependent rows" and (fit_intercept or kind != "large means"))
+    assert single.coef_.dtype == np.float32
+    assert single.certificate_.converged
+    assert single.certificate_.residual <= 1e-10
+    assert single.certificate_.primal == pytest.approx(double.certificate_.primal, rel=1e-9, abs=1e-9)
+    np.testing.assert_allclose(single.coef_, double.coef_, rtol=1e-6, atol=1e-7 * np.abs(double.coef_).max())
+
+
+def test_the_gap_of_single_precision_products_of_rows_bounds_the_true_one(monkeypatch):
+    X, y = make_data(18, 80, 300, dtype=np.float32)
+    monkeypatch.setattr("mercer.linear_model._least_squares.dual.MAX_REFINEMENTS", 1)
+    monkeypatch.setattr("mercer.linear_model._ridge.direct.REFINED", 1.0)
+    rows = DenseRows(Ridge(), X, y, None, is_centred=True, n_threads=1)
+    fit = solve_direct(rows, np.array([2.0]))
+    assert "single precision" in fit.method
+    A, b = rows.matrices(fit.means, 80.0)
+    gradient = A.T @ (b[:, 0] - A @ fit.coef[0]) - 2.0 * fit.coef[0]
+    assert 0 < gradient @ gradient / (2 * 2.0) <= fit.gaps[0] < 1e-4
 
 
 @pytest.mark.parametrize("alpha", [1e-14, 1e-9, 1e9, 1e20])

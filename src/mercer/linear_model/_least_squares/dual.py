@@ -27,6 +27,7 @@ class DualFit(NamedTuple):
     coef: FloatArray  # A' v
     residuals: FloatArray  # b - A coef', by the rows themselves
     violation: FloatArray  # residuals - alpha v: what is left of the equations
+    last_step: float  # what a further step would change, against the largest dual variable
 
 
 class DualSystem:
@@ -66,4 +67,4 @@ class DualSystem:
             if size <= PRECISE or size > last / 4:
                 break
             duals, last = duals + step, size
-        return DualFit(coef, residuals, violation) if min(size, last) < 1e-4 else None
+        return DualFit(coef, residuals, violation, float(size)) if min(size, last) < 1e-4 else None

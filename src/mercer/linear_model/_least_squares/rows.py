@@ -184,13 +184,24 @@ class DenseRows:
         return gradient, squares
 
     def row_products(self) -> RowProducts:
+        products = self._row_products(kernels.row_gram, ROUNDING)
+        if not (np.isfinite(products.gram).all() and np.isfinite(products.means).all()):
+            refuse_sums(self._estimator, self._X, self._y)
+        return products
+
+    def rough_row_products(self) -> RowProducts | None:
+        """As `row_products`, by sums in single precision; None where that saves little or X is given in double precision."""
+        if self._X.dtype != np.float32 or self.n_rows < LEAST_ROUGH:
+            return None
+        products = self._row_products(kernels.rough_row_gram, ROUGH)
+        return products if np.isfinite(products.gram).all() and np.isfinite(products.means).all() else None
+
+    def _row_products(self, row_gram: Any, rounding: float) -> RowProducts:
         n, d = self.n_rows, self.n_features
         gram, means = np.empty((n, n)), np.empty(d + self.n_targets)
-        kernels.row_gram(self._X, self._weights, self.is_centred, gram, means[:d], self._n_threads)
+        row_gram(self._X, self._weights, self.is_centred, gram, means[:d], self._n_threads)
         means[d:] = self._target_means()
-        if not (np.isfinite(gram).all() and np.isfinite(means).all()):
-            refuse_sums(self._estimator, self._X, self._y)
-        noise = self._weight * float(((means[:d] * ROUNDING) ** 2).sum())
+        noise = self._weight * float(((means[:d] * rounding) ** 2).sum())
         return RowProducts(gram, means, self._weight, self._roots, self.targets(means), noise)
 
     def centre(self) -> tuple[FloatArray, float]:

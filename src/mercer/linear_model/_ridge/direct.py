@@ -6,6 +6,8 @@ Every method minimises ||b - A w||^2 / 2 + alpha ||w||^2 / 2 for the A and b of 
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_solve, solve_triangular, svd
@@ -13,6 +15,7 @@ from scipy.optimize import nnls
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
+from mercer._parallel import serial_blas
 from mercer.linear_model._least_squares.dual import DualSystem
 from mercer.linear_model._least_squares.rows import DenseRows, Products, RowProducts, Rows, SparseRows
 from mercer.linear_model._least_squares.solvers import (
@@ -27,6 +30,9 @@ from mercer.linear_model._least_squares.solvers import (
 from mercer.linear_model._ridge.fit import RidgeFit
 
 REFINABLE = 1e-14  # the reciprocal condition number from which refinement makes up for what Cholesky lost
+ROUGHLY_REFINABLE = 1e-5  # the same for products in single precision: each step gains two digits at least
+REFINED = 1e-11  # a last step of the duals, against the largest, that shows refinement on rough products to have converged
+MOST_SERIAL = 1000  # rows up to which Cholesky takes no longer on one thread than starting others does
 LEAST_SQUARES_TOL, SPARSE_TOL = 1e-6, 1e-10  # where alpha is zero: of what counts as dependent, and of LSQR
 
 
@@ -47,6 +53,12 @@ def solve_direct(rows: Rows, alphas: FloatArray, *, by_svd: bool = False) -> Rid
     if by_svd:
         return by_singular_values(rows, alphas, *rows.centre())
     if rows.n_rows < rows.n_features:
+        if isinstance(rows, DenseRows) and (rough_rows := rows.rough_row_products()) is not None:
+            # BLAS threads wait by spinning, and would take a core from ours between two looks at the rows.
+            with serial_blas() if rows.n_rows <= MOST_SERIAL else nullcontext():
+                fit = _by_rough_row_products(rows, rough_rows, alphas)
+            if fit is not None:
+                return fit
         return by_row_products(rows, rows.row_products(), alphas)
     if isinstance(rows, DenseRows) and (rough := rows.rough_products()) is not None:
         fit = _by_rough_products(rows, rough, alphas)
@@ -104,7 +116,7 @@ def by_products(rows: Rows, products: Products, alphas: FloatArray) -> RidgeFit:
 
 def by_row_products(rows: Rows, products: RowProducts, alphas: FloatArray) -> RidgeFit:
     """By A A' + alpha I: O(n^2 d + n^3)."""
-    b, gram = products.targets, products.gram
+    b = products.targets
     coef, norms, squares = np.empty((len(b), rows.n_features)), np.empty(len(b)), np.empty(len(b))
     for alpha, targets in groups_of(alphas):
         system = DualSystem(rows, products, alpha, b[targets])
@@ -112,14 +124,40 @@ def by_row_products(rows: Rows, products: RowProducts, alphas: FloatArray) -> Ri
         if dual is None:
             return by_singular_values(rows, alphas, products.means, products.weight)
         # The gradient is A' (r - alpha v): its norm comes from the products, with no further look at the rows.
-        norms[targets] = np.sqrt(np.maximum(np.einsum("ij,ij->i", dual.violation @ gram, dual.violation), 0))
+        of_products = np.einsum("ij,ij->i", dual.violation @ products.gram, dual.violation)
+        norms[targets] = np.sqrt(np.maximum(of_products, 0))
         squares[targets] = np.einsum("ij,ij->i", dual.residuals, dual.residuals)
         coef[targets] = dual.coef
-    total = np.einsum("ij,ij->i", b, b)
-    method = "products of rows, Cholesky with refinement"
-    return RidgeFit.of_norms(
-        alphas, coef, products.means, norms, squares, total, float(gram.trace()), method=method, solver="cholesky"
-    )
+    return _of_duals(products, alphas, coef, norms, squares, method="products of rows, Cholesky with refinement")
+
+
+def _by_rough_row_products(rows: Rows, products: RowProducts, alphas: FloatArray) -> RidgeFit | None:
+    """On products of rows that are right to single precision; None where refinement would make up for that too slowly.
+
+    The rows themselves, in double precision, tell what is left of the equations; rough products only say where to step.
+    """
+    b = products.targets
+    coef, norms, squares = np.empty((len(b), rows.n_features)), np.empty(len(b)), np.empty(len(b))
+    for alpha, targets in groups_of(alphas):
+        system = DualSystem(rows, products, alpha, b[targets])
+        dual = system.solve() if system.rcond >= ROUGHLY_REFINABLE else None
+        if dual is None or dual.last_step > REFINED:
+            return None
+        # ||A' v||^2 <= trace(A A') ||v||^2, and of the trace rough products tell enough.
+        norms[targets] = np.linalg.norm(dual.violation, axis=1) * np.sqrt(1.001 * products.gram.trace())
+        squares[targets] = np.einsum("ij,ij->i", dual.residuals, dual.residuals)
+        coef[targets] = dual.coef
+    method = "products of rows in single precision, Cholesky with refinement"
+    return _of_duals(products, alphas, coef, norms, squares, method=method)
+
+
+def _of_duals(
+    products: RowProducts, alphas: FloatArray, coef: FloatArray, norms: FloatArray, squares: FloatArray, *, method: str
+) -> RidgeFit:
+    """The fit from the norms of the gradients and the sums of squares that were left."""
+    total = np.einsum("ij,ij->i", products.targets, products.targets)
+    size = float(products.gram.trace())
+    return RidgeFit.of_norms(alphas, coef, products.means, norms, squares, total, size, method=method, solver="cholesky")
 
 
 def by_singular_values(rows: Rows, alphas: FloatArray, means: FloatArray, weight: float) -> RidgeFit:
