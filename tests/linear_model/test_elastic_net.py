@@ -168,3 +168,17 @@ def test_wrong_parameters_of_a_path_are_refused_by_name(params, message):
         enet_path(X, y, **params)
     with pytest.raises(ValueError, match="positive"):
         enet_path(X, np.column_stack([y, y]), positive=True)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("precompute", ["auto", True, "given"])
+@pytest.mark.parametrize(("shape", "container"), [((50, 5), np.array), ((5, 50), np.asfortranarray), ((50, 5), sp.csc_matrix)])
+def test_a_path_refuses_what_is_not_finite_in_scikit_learns_words(bad, precompute, shape, container):
+    X, y = make_data(0, *shape)
+    X[3, 2] = bad
+    given = np.eye(shape[1]) if precompute == "given" else precompute
+    with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
+        enet_path(container(X), y, precompute=given)
+    X[3, 2], y[0] = 0, bad
+    with pytest.raises(ValueError, match=r"Input y contains (NaN|infinity)"):
+        enet_path(container(X), y, precompute=given)

@@ -242,7 +242,15 @@ def run_path(
 
 
 def _check_data(X: Any, y: Any) -> tuple[Any, FloatArray]:
-    X = check_array(X, accept_sparse="csc", accept_large_sparse=False, dtype=FLOATS, estimator="enet_path", input_name="X")
+    X = check_array(
+        X,
+        accept_sparse="csc",
+        accept_large_sparse=False,
+        dtype=FLOATS,
+        estimator="enet_path",
+        input_name="X",
+        ensure_all_finite=sp.issparse(X),  # sums over dense X tell as well, and refuse it then
+    )
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
