@@ -33,6 +33,12 @@ struct DenseExamples {
         const double* row = x.row(i);
         for (std::size_t j = 0; j < x.cols; ++j) coef[j] += factor * row[j];
     }
+    // Calls body(column, value) for the entries of a row.
+    template <class Body>
+    void for_each(std::size_t i, Body&& body) const {
+        const double* row = x.row(i);
+        for (std::size_t j = 0; j < x.cols; ++j) body(j, row[j]);
+    }
 };
 
 struct SparseExamples {
@@ -47,6 +53,10 @@ struct SparseExamples {
     }
     void add(std::size_t i, double factor, double* coef) const {
         for (std::size_t k = x.begin(i); k < x.end(i); ++k) coef[x.columns[k]] += factor * x.values[k];
+    }
+    template <class Body>
+    void for_each(std::size_t i, Body&& body) const {
+        for (std::size_t k = x.begin(i); k < x.end(i); ++k) body(static_cast<std::size_t>(x.columns[k]), x.values[k]);
     }
 };
 

@@ -43,6 +43,8 @@ SHAPES = {
     "interior_totals": {0: (3, 2 * SIZE), 1: (2 * SIZE,), 3: (5,)},
     "dual_epoch": {1: (5, SIZE), 10: (SIZE + 1,), 11: (2,)},
     "sparse_dual_epoch": {2: (SIZE + 1,), 4: (5, SIZE), 13: (3,), 14: (2,)},  # of two columns
+    "multiclass_epoch": {11: (SIZE + 1, 8), 12: (2,)},
+    "sparse_multiclass_epoch": {2: (SIZE + 1,), 14: (3, 8), 15: (2,)},
     "kmeans_plusplus": {4: (SIZE + 1,)},
     "sparse_column_quantiles": {1: (SIZE + 1,)},
     "softmax_loss": {5: (SIZE, SIZE + 1), 6: (SIZE, SIZE + 1)},

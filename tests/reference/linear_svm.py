@@ -86,3 +86,41 @@ def quantile_regression(X, y, quantile, alpha, *, fit_intercept=True, weights=No
     costs = np.concatenate([of_coef, of_coef, quantile * weights, (1 - quantile) * weights])
     equations = np.hstack([rows, -rows, np.eye(n), -np.eye(n)])
     return linprog(costs, A_eq=equations, b_eq=y, method="highs").fun / weights.sum()
+
+
+def multiclass_hinge(y, raw):
+    """max_k [k != y] + raw_k - raw_y for each row of raw, of one column a class."""
+    rows = np.arange(len(y))
+    return (raw + (np.arange(raw.shape[1]) != y[:, None])).max(axis=1) - raw[rows, y]
+
+
+def crammer_singer_objective(X, y, coef, intercept, *, C, weights=None, l2_of_intercept=0.0):
+    weights = np.ones(len(y)) if weights is None else weights
+    size = (coef**2).sum() + l2_of_intercept * (intercept**2).sum()
+    return size / 2 + C * weights @ multiclass_hinge(y, X @ coef.T + intercept)
+
+
+def crammer_singer_svm(X, y, C, n_classes):
+    """The quadratic program in (W, b, slacks) with free intercepts, by a general solver. Returns its value."""
+    (n, d), size = X.shape, (X.shape[1] + 1) * n_classes
+    extended = np.column_stack([X, np.ones(n)])
+    lines, least = [], []
+    for i in range(n):
+        for k in range(n_classes):
+            line = np.zeros((n_classes, d + 1))
+            line[y[i]] += extended[i]
+            line[k] -= extended[i]
+            lines.append(np.concatenate([line.ravel(), np.arange(n) == i]))
+            least.append(float(k != y[i]))
+    lines, least = np.array(lines), np.array(least)
+    is_coef = np.append(np.tile(np.append(np.ones(d), 0), n_classes), np.zeros(n))
+    found = minimize(
+        lambda v: is_coef @ v**2 / 2 + C * v[size:].sum(),
+        np.append(np.zeros(size), np.ones(n)),
+        jac=lambda v: is_coef * v + np.append(np.zeros(size), np.full(n, C)),
+        method="SLSQP",
+        constraints={"type": "ineq", "fun": lambda v: lines @ v - least, "jac": lambda v: lines},
+        options={"maxiter": 1000, "ftol": 1e-14},
+    )
+    assert found.status in (0, 8)  # done, or no decrease that rounding does not hide
+    return found.fun

@@ -256,7 +256,7 @@ def test_max_iter_gives_one_warning_with_the_gap_and_a_remedy():
         ({"penalty": "l1", "loss": "hinge"}, r"penalty='l1' is not valid with loss='hinge'"),
         ({"penalty": "l1", "dual": True}, r"dual=True is not valid with penalty='l1'"),
         ({"intercept_scaling": 2.0}, r"intercept_scaling=2 .* penalize_intercept=True"),
-        ({"multi_class": "crammer_singer"}, r"multi_class='crammer_singer' is not valid; it must be 'ovr'"),
+        ({"multi_class": "ovo"}, r"multi_class='ovo' is not valid; it must be 'ovr' or 'crammer_singer'"),
         ({"C": 0.0}, r"C=0.0 is not valid; it must be a finite number > 0"),
         ({"C": np.inf}, r"C=inf is not valid"),
     ],

@@ -28,7 +28,7 @@ from mercer._params import (
 )
 from mercer._random import as_random_state
 from mercer._trace import store_outcome
-from mercer.svm._linear_svm import LockStep, Machine, MachineSolver, check_intercept, make_solver
+from mercer.svm._linear_svm import CrammerSinger, LockStep, Machine, MachineSolver, check_intercept, make_solver
 
 
 class LinearSVC(LinearClassifier):
@@ -40,7 +40,11 @@ class LinearSVC(LinearClassifier):
 
     with p = 2 (`loss="squared_hinge"`) or p = 1 (`loss="hinge"`), or with :math:`\|w\|_1` in place of
     :math:`\tfrac12 \|w\|^2` (`penalty="l1"`). The intercept b has no penalty. Of more than two classes, each is told from the
-    rest.
+    rest; with `multi_class="crammer_singer"` all coefficients are found together, which minimises
+
+    .. math:: \tfrac12 \sum_k \|w_k\|^2 + C \sum_i s_i \max_k \bigl( [k \ne y_i] + v_{ik} - v_{i y_i} \bigr),
+
+    with the linear values :math:`v_{ik} = x_i^\top w_k + b_k`.
 
     Parameters
     ----------
@@ -56,8 +60,9 @@ class LinearSVC(LinearClassifier):
         The fit stops when the duality gap is within `tol` times the objective; less than 1e-12 is taken as 1e-12.
     C : float, default=1.0
         The weight of the losses against the penalty.
-    multi_class : {"ovr"}, default="ovr"
-        One against the rest. scikit-learn's "crammer_singer" is not at hand.
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        One against the rest, or all classes in one problem, by dual coordinate descent: the l2 penalty of all coefficients and
+        the multi-class hinge, whatever `loss` says, as in scikit-learn.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     intercept_scaling : float, default=1
@@ -101,7 +106,8 @@ class LinearSVC(LinearClassifier):
 
     References
     ----------
-    C.-J. Hsieh et al., "A dual coordinate descent method for large-scale linear SVM", ICML 2008.
+    C.-J. Hsieh et al., "A dual coordinate descent method for large-scale linear SVM", ICML 2008; of all classes at once,
+    S. S. Keerthi et al., "A sequential dual method for large scale multi-class linear SVMs", KDD 2008.
 
     Examples
     --------
@@ -123,7 +129,7 @@ class LinearSVC(LinearClassifier):
         "dual": OneOf("auto") | Bool(),
         "tol": Real(least=0),
         "C": Real(above=0),
-        "multi_class": OneOf("ovr"),
+        "multi_class": OneOf("ovr", "crammer_singer"),
         "fit_intercept": Bool(),
         "intercept_scaling": Real(above=0),
         "class_weight": Null() | OneOf("balanced") | Mapped(),
@@ -207,6 +213,12 @@ class LinearSVC(LinearClassifier):
 
 
 def _check_combination(owner: str, params: SimpleNamespace) -> None:
+    if params.multi_class == "crammer_singer":
+        for name, value, fitting in (("penalty", "l1", "'l2'"), ("dual", False, "True or 'auto'")):
+            if getattr(params, name) == value:
+                raise ValueError(
+                    f"{owner}: {name}={value!r} is not valid with multi_class='crammer_singer'; it must be {fitting}."
+                )
     if params.penalty != "l1":
         return
     if params.loss == "hinge":
@@ -220,12 +232,14 @@ def _check_combination(owner: str, params: SimpleNamespace) -> None:
 def _solvers(
     X: Any, classes: FloatArray, codes: FloatArray, weights: FloatArray | None, params: SimpleNamespace
 ) -> list[MachineSolver]:
-    """One for two classes, else one for each class against the rest."""
+    """One for two classes or for all classes at once, else one for each class against the rest."""
     machine = Machine.of(X, params, n_threads=effective_threads(params.n_jobs))
     plain = np.ones(len(codes)) if weights is None else weights
     of_class = check_class_weight(params.class_weight, classes, codes, weights, np.float64)
     weighted = plain if of_class is None else of_class
     seed = int(as_random_state(params.random_state).randint(np.iinfo(np.int32).max))
+    if params.multi_class == "crammer_singer":
+        return [CrammerSinger(machine, codes, len(classes), params.C * weighted, tol=params.tol, seed=seed)]
     choice = {"penalty": params.penalty, "dual": params.dual, "tol": params.tol, "seed": seed}
     if len(classes) == 2:
         return [make_solver(machine, np.where(codes == 1, 1.0, -1.0), params.C * weighted, **choice)]

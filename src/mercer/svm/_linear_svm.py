@@ -17,7 +17,8 @@ from mercer._arrays import FloatArray
 from mercer._native import kernels
 from mercer._solvers.dual_descent import DualDescent, DualTerms, without_sum
 from mercer._solvers.interior_point import InteriorPoint
-from mercer._solvers.linear_loss import LinearLoss, LinearRows, make_linear_rows
+from mercer._solvers.linear_loss import Codes, LinearLoss, LinearRows, make_linear_rows
+from mercer._solvers.multiclass_descent import MulticlassDescent
 from mercer._solvers.newton import Newton
 from mercer._solvers.pieces import LEAST_TOL, ROUNDING, Gap, PiecewiseProblem
 from mercer._solvers.sparse_newton import SparseNewton
@@ -46,8 +47,8 @@ class MachineSolver(Protocol):
     def settle(self) -> None:
         """Bring `gap` up to date after the last step."""
 
-    def solution(self) -> tuple[FloatArray, float]:
-        """Coefficients and intercept for X as it is."""
+    def solution(self) -> tuple[FloatArray, FloatArray | float]:
+        """Coefficients and intercept for X as it is; of several classes, a line and a number for each."""
 
 
 @dataclass(frozen=True)
@@ -130,17 +131,20 @@ class _InteriorPoint:
         return coef[:-1], float(coef[-1] - self._rows.shift @ coef[:-1])
 
 
+def _rows_of_duals(machine: Machine) -> tuple[Any, FloatArray]:
+    """X in double precision and by rows, and what was subtracted: about its means, a column leaves free intercepts alone."""
+    if sp.issparse(machine.X):
+        return machine.X.tocsr().astype(np.float64, copy=False), np.zeros(machine.X.shape[1])
+    return machine.X - machine.rows.shift, machine.rows.shift
+
+
 class _DualDescent:
     """All four losses with the l2 penalty."""
 
     method = "dual coordinate descent"
 
     def __init__(self, machine: Machine, target: FloatArray, costs: FloatArray, *, tol: float, seed: int) -> None:
-        X = machine.X
-        if sp.issparse(X):
-            X, self._shift = X.tocsr().astype(np.float64, copy=False), np.zeros(X.shape[1])
-        else:  # about its means, the columns leave the free intercept alone
-            X, self._shift = X - machine.rows.shift, machine.rows.shift
+        X, self._shift = _rows_of_duals(machine)
         self._solver = DualDescent(X, machine.dual_terms(target, costs), prior=machine.prior, tol=tol, seed=seed)
         self.step, self.settle = self._solver.step, self._solver.look
 
@@ -159,6 +163,33 @@ class _DualDescent:
     def solution(self) -> tuple[FloatArray, float]:
         coef = self._solver.coef
         return coef[:-1], float(coef[-1] - self._shift @ coef[:-1])
+
+
+class CrammerSinger:
+    """All classes at once, with the multi-class hinge and the l2 penalty; two classes share one line of coefficients."""
+
+    method = "dual coordinate descent on all classes"
+
+    def __init__(self, machine: Machine, codes: Codes, n_classes: int, costs: FloatArray, *, tol: float, seed: int) -> None:
+        X, self._shift = _rows_of_duals(machine)
+        self._solver = MulticlassDescent(X, codes, n_classes, costs, prior=machine.prior, tol=tol, seed=seed)
+        self.step, self.settle = self._solver.step, self._solver.look
+
+    @property
+    def gap(self) -> Gap:
+        return self._solver.gap
+
+    @property
+    def is_done(self) -> bool:
+        return self._solver.is_done
+
+    @property
+    def relative_gap(self) -> float:
+        return self._solver.relative_gap
+
+    def solution(self) -> tuple[FloatArray, FloatArray]:
+        coef, intercept = self._solver.coef[:-1].T, self._solver.coef[-1] - self._shift @ self._solver.coef[:-1]
+        return (coef, intercept) if len(intercept) > 2 else (np.diff(coef, axis=0), np.diff(intercept))
 
 
 class _Smooth:
@@ -265,7 +296,7 @@ class LockStep:
     def solution(self) -> tuple[FloatArray, FloatArray]:
         """Coefficients and intercepts, a line and a number for each problem."""
         coef, intercept = zip(*(solver.solution() for solver in self.solvers), strict=True)
-        return np.vstack(coef), np.array(intercept)
+        return np.vstack(coef), np.hstack(intercept)
 
     def outcome(self, status: Status, history: list[Record], params: SimpleNamespace) -> Outcome:
         """The certificate over all problems: values add up, the largest relative gap counts."""
