@@ -52,54 +52,56 @@ void checked_multiclass_epoch(const Examples& x, const In1<std::int32_t>& labels
                           seed, epoch, static_cast<std::size_t>(n_active), numbers, a, w, vector<double>(summary));
 }
 
+// Examples that keep the Python arrays behind them alive; column numbers are checked once, not in every epoch.
+struct DenseExampleSource : svm::DenseExamples {
+    explicit DenseExampleSource(Rows2<double> x) : svm::DenseExamples{bindings::rows<double>(x)}, array(x) {}
+    Rows2<double> array;
+};
+
+struct SparseExampleSource : svm::SparseExamples {
+    SparseExampleSource(In1<double> values, In1<std::int32_t> columns, In1<std::int32_t> row_starts, std::size_t n_columns)
+        : svm::SparseExamples{csr<double>(values, columns, row_starts, n_columns)},
+          values_array(values),
+          columns_array(columns),
+          starts_array(row_starts) {}
+    In1<double> values_array;
+    In1<std::int32_t> columns_array;
+    In1<std::int32_t> starts_array;
+};
+
+template <class Source, class Examples>
+void bind_epochs(nb::module_& m) {
+    const auto array = nb::arg().noconvert();
+    const auto number = nb::arg();
+    m.def(
+        "dual_epoch",
+        [](const Source& x, Rows2<double> terms, double epsilon, double prior, double patience, std::uint64_t seed,
+           std::uint64_t epoch, std::int64_t n_active, Out1<std::int32_t> active, Out1<double> duals, Out1<double> coef,
+           Out1<double> summary) {
+            checked_epoch<Examples>(x, terms, epsilon, prior, patience, seed, epoch, n_active, active, duals, coef, summary);
+        },
+        number, array, number, number, number, number, number, number, array, array, array, array, ReleaseGil());
+    m.def(
+        "multiclass_epoch",
+        [](const Source& x, In1<std::int32_t> labels, In1<double> costs, In1<double> squared_norms, double prior, double patience,
+           std::uint64_t seed, std::uint64_t epoch, std::int64_t n_active, Out1<std::int32_t> active, Out2<double> duals,
+           Out2<double> coef, Out1<double> summary) {
+            checked_multiclass_epoch<Examples>(x, labels, costs, squared_norms, prior, patience, seed, epoch, n_active, active,
+                                               duals, coef, summary);
+        },
+        number, array, array, array, number, number, number, number, number, array, array, array, array, ReleaseGil());
+}
+
 }  // namespace
 
 void bind_svm(nb::module_& m) {
     const auto array = nb::arg().noconvert();
     const auto number = nb::arg();
-    m.def(
-        "dual_epoch",
-        [](Rows2<double> x, Rows2<double> terms, double epsilon, double prior, double patience, std::uint64_t seed,
-           std::uint64_t epoch, std::int64_t n_active, Out1<std::int32_t> active, Out1<double> duals, Out1<double> coef,
-           Out1<double> summary) {
-            checked_epoch(svm::DenseExamples{rows<double>(x)}, terms, epsilon, prior, patience, seed, epoch, n_active, active,
-                          duals, coef, summary);
-        },
-        array, array, number, number, number, number, number, number, array, array, array, array, ReleaseGil());
-    m.def(
-        "sparse_dual_epoch",
-        [](In1<double> values, In1<std::int32_t> columns, In1<std::int32_t> row_starts, std::int64_t n_columns, Rows2<double> terms,
-           double epsilon, double prior, double patience, std::uint64_t seed, std::uint64_t epoch, std::int64_t n_active,
-           Out1<std::int32_t> active, Out1<double> duals, Out1<double> coef, Out1<double> summary) {
-            require(n_columns >= 0, "the number of columns is negative");
-            const auto x = csr<double>(values, columns, row_starts, static_cast<std::size_t>(n_columns));
-            checked_epoch(svm::SparseExamples{x}, terms, epsilon, prior, patience, seed, epoch, n_active, active, duals, coef,
-                          summary);
-        },
-        array, array, array, number, array, number, number, number, number, number, number, array, array, array, array,
-        ReleaseGil());
-    m.def(
-        "multiclass_epoch",
-        [](Rows2<double> x, In1<std::int32_t> labels, In1<double> costs, In1<double> squared_norms, double prior, double patience,
-           std::uint64_t seed, std::uint64_t epoch, std::int64_t n_active, Out1<std::int32_t> active, Out2<double> duals,
-           Out2<double> coef, Out1<double> summary) {
-            checked_multiclass_epoch(svm::DenseExamples{rows<double>(x)}, labels, costs, squared_norms, prior, patience, seed,
-                                     epoch, n_active, active, duals, coef, summary);
-        },
-        array, array, array, array, number, number, number, number, number, array, array, array, array, ReleaseGil());
-    m.def(
-        "sparse_multiclass_epoch",
-        [](In1<double> values, In1<std::int32_t> columns, In1<std::int32_t> row_starts, std::int64_t n_columns,
-           In1<std::int32_t> labels, In1<double> costs, In1<double> squared_norms, double prior, double patience,
-           std::uint64_t seed, std::uint64_t epoch, std::int64_t n_active, Out1<std::int32_t> active, Out2<double> duals,
-           Out2<double> coef, Out1<double> summary) {
-            require(n_columns >= 0, "the number of columns is negative");
-            const auto x = csr<double>(values, columns, row_starts, static_cast<std::size_t>(n_columns));
-            checked_multiclass_epoch(svm::SparseExamples{x}, labels, costs, squared_norms, prior, patience, seed, epoch, n_active,
-                                     active, duals, coef, summary);
-        },
-        array, array, array, number, array, array, array, number, number, number, number, number, array, array, array, array,
-        ReleaseGil());
+    nb::class_<DenseExampleSource>(m, "DenseExamples").def(nb::init<Rows2<double>>(), array);
+    nb::class_<SparseExampleSource>(m, "SparseExamples")
+        .def(nb::init<In1<double>, In1<std::int32_t>, In1<std::int32_t>, std::size_t>(), array, array, array, number);
+    bind_epochs<DenseExampleSource, svm::DenseExamples>(m);
+    bind_epochs<SparseExampleSource, svm::SparseExamples>(m);
     m.def(
         "minimise_quadratic_l1",
         [](Rows2<double> hessian, In1<double> gradient, In1<double> point, In1<double> strengths, double tol,

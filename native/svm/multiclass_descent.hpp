@@ -125,6 +125,7 @@ void multiclass_epoch(const Examples& x, const MulticlassTerms& terms, double pa
     for (std::size_t visit = 0; visit < n_active;) {
         if (visit % 256 == 0) checkpoint();
         const auto i = static_cast<std::size_t>(active[visit]);
+        if (visit + 1 < n_active) x.prefetch(static_cast<std::size_t>(active[visit + 1]));
         const std::size_t label = terms.label(i);
         const std::span<double> row(duals.row(i), n_classes);
         detail::row_slopes<Examples>(x, i, {coef.data, coef.rows, coef.cols}, label, slopes);

@@ -42,9 +42,8 @@ SHAPES = {
     "interior_move": {0: (3, SIZE), 3: (3, SIZE)},
     "interior_totals": {0: (3, 2 * SIZE), 1: (2 * SIZE,), 3: (5,)},
     "dual_epoch": {1: (5, SIZE), 10: (SIZE + 1,), 11: (2,)},
-    "sparse_dual_epoch": {2: (SIZE + 1,), 4: (5, SIZE), 13: (3,), 14: (2,)},  # of two columns
     "multiclass_epoch": {11: (SIZE + 1, 8), 12: (2,)},
-    "sparse_multiclass_epoch": {2: (SIZE + 1,), 14: (3, 8), 15: (2,)},
+    "SparseExamples": {2: (SIZE + 1,)},
     "kmeans_plusplus": {4: (SIZE + 1,)},
     "sparse_column_quantiles": {1: (SIZE + 1,)},
     "softmax_loss": {5: (SIZE, SIZE + 1), 6: (SIZE, SIZE + 1)},
@@ -59,7 +58,12 @@ SHAPES = {
     "CsrRows32": {2: (SIZE + 1,)},
     "CsrRows64": {2: (SIZE + 1,)},
 }
-SPARSE = ("CsrRows", "SparseColumns", "SparseDesign")  # classes that take values, indices, offsets and a number of columns
+SPARSE = (
+    "CsrRows",
+    "SparseColumns",
+    "SparseDesign",
+    "SparseExamples",
+)  # classes that take values, indices, offsets and a number of columns
 # Not kernels: they take no arrays, and some of them would run or allocate for as long or as much as they are told.
 EXEMPT = {"exchange_progress", "get_num_threads", "set_num_threads", "spin", "count_tasks", "philox_uniforms", "philox_below"}
 

@@ -158,6 +158,53 @@ def test_l1_zeroes_columns_without_use_even_among_many():
     assert _objective(model, X, y) == pytest.approx(expected, rel=1e-6)
 
 
+def _wide(container=sp.csr_matrix, n_classes=2):
+    random = np.random.RandomState(3)
+    X = sp.random(150, 700, density=0.03, format="csr", random_state=random)
+    y = (X @ random.randn(700, n_classes) + 0.1 * random.randn(150, n_classes)).argmax(axis=1)
+    return container(X) if container is not np.asarray else X.toarray(), y
+
+
+@pytest.mark.parametrize("container", [sp.csr_matrix, sp.csc_array, np.asarray])
+@pytest.mark.parametrize("options", [{}, {"penalize_intercept": True, "intercept_scaling": 2.0}, {"fit_intercept": False}])
+@pytest.mark.parametrize("C", [1.0, 20.0])
+def test_l1_among_many_columns_is_solved_on_working_sets(container, options, C):
+    X, y = _wide(container)
+    weights = np.random.RandomState(0).uniform(0, 2, size=len(y)) * (np.arange(len(y)) > 5)
+    model = LinearSVC(penalty="l1", C=C, tol=1e-8, **options).fit(X, y, weights)
+    assert "working sets" in model.certificate_.method
+    assert model.certificate_.converged
+    assert 0 <= model.certificate_.gap <= 1e-8 * model.certificate_.primal * (1 + 1e-9)
+    labels, coef, intercept = np.where(y == 1, 1.0, -1.0), model.coef_[0], float(np.ravel(model.intercept_)[0])
+    excess = np.maximum(0, 1 - labels * (X @ coef + intercept))
+    of_intercept = abs(intercept) / 2 if "penalize_intercept" in options else 0.0
+    assert model.certificate_.primal == pytest.approx(np.abs(coef).sum() + of_intercept + C * weights @ excess**2, rel=1e-9)
+    slopes = 2 * C * X.T @ (weights * labels * excess)
+    assert (np.abs(slopes) <= 1 + 1e-3).all()
+    np.testing.assert_allclose(slopes[coef != 0], np.sign(coef[coef != 0]), atol=1e-3)
+    if not options:
+        assert weights @ (labels * excess) == pytest.approx(0, abs=1e-6)
+
+
+def test_l1_among_many_columns_is_no_worse_than_scikit_learn():
+    X, y = _wide(n_classes=3)
+    shared = {"penalty": "l1", "C": 5.0, "random_state": 0, "class_weight": "balanced"}
+    model = LinearSVC(**shared, tol=1e-9, penalize_intercept=True).fit(X, y)
+    peer = sklearn.svm.LinearSVC(**shared, dual=False, tol=1e-7, max_iter=100_000).fit(X, y)
+    np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-3)
+    np.testing.assert_allclose(model.intercept_, peer.intercept_, atol=1e-3)
+
+
+@every_kind
+@pytest.mark.parametrize(("bad", "message"), [(np.nan, "Input X contains NaN"), (1e200, "as large as 1e.200")])
+def test_bad_values_among_many_columns_are_named(kind, bad, message):
+    X, y = _wide(np.asarray)
+    X = np.tile(X, 2)
+    X[3, 5] = bad
+    with pytest.raises(ValueError, match=message):
+        LinearSVC(**{**kind, "dual": "auto"}).fit(X, y)
+
+
 def test_separable_classes_get_the_widest_margin_for_large_C():
     X = np.array([[0.0, 0], [0, 1], [-1, 0.5], [4, 0], [4, 1], [6, 0.3]])
     y = [0, 0, 0, 1, 1, 1]

@@ -21,6 +21,7 @@ from mercer._trace import Record
 FIRST_PRECISION = 0.1  # of the targets: the violation at which the gap is looked at for the first time
 LAST_PRECISION = 1e-14
 LONGEST_WAIT = 100  # epochs between two looks at the gap
+PATIENCE = 0.5  # of the last epoch's largest violation: a row that is optimal by more is left out for now
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,24 @@ def without_sum(duals: FloatArray) -> FloatArray:
     return np.where(heavier, share * duals, duals)
 
 
+def make_examples(X: Any) -> Any:
+    """The rows of X for the kernels: CSR, or dense and contiguous."""
+    if sp.issparse(X):
+        return kernels.SparseExamples(X.data, X.indices, X.indptr, X.shape[1])
+    return kernels.DenseExamples(X)
+
+
+def squared_norms(X: Any) -> FloatArray:
+    """The squared norms of the rows of X, dense or by rows; of its columns where it is given by these."""
+    if not sp.issparse(X):
+        return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+    starts = np.flatnonzero(np.diff(X.indptr))  # the sums of no entries at all are zero, which `reduceat` does not know
+    norms = np.zeros(len(X.indptr) - 1)
+    with np.errstate(over="ignore"):
+        norms[starts] = np.add.reduceat(X.data[: X.indptr[-1]] ** 2, X.indptr[starts]) if len(starts) else 0.0
+    return norms
+
+
 class DualDescent:
     """A solver: done when the duality gap is within `tol` of the objective.
 
@@ -103,10 +122,10 @@ class DualDescent:
 
     def __init__(self, X: Any, terms: DualTerms, *, prior: float | None, tol: float, seed: int) -> None:
         self.terms, self._is_free, self._tol, self._seed = terms, prior is None, max(tol, LEAST_TOL), seed
-        self._sparse = sp.issparse(X)
-        self._X: Any = X if self._sparse else np.ascontiguousarray(X)
+        self._X: Any = X if sp.issparse(X) else np.ascontiguousarray(X)
+        self._examples = make_examples(self._X)
         self._n, d = X.shape
-        norms = np.asarray(X.multiply(X).sum(axis=1)).ravel() if self._sparse else np.einsum("ij,ij->i", X, X)
+        norms = squared_norms(X)
         if not np.isfinite(norms).all():
             raise FloatingPointError("the squares of X overflow")
         self._prior = float(norms.mean()) or 1.0 if prior is None else prior
@@ -135,10 +154,8 @@ class DualDescent:
 
     def step(self) -> Record:
         summary = np.empty(2)
-        rows = (self._X.data, self._X.indices, self._X.indptr, self._X.shape[1]) if self._sparse else (self._X,)
-        epoch = kernels.sparse_dual_epoch if self._sparse else kernels.dual_epoch
         args = (self._fields, self.terms.epsilon, self._prior, self._patience, self._seed, self._epoch, self._n_active)
-        epoch(*rows, *args, self._active, self._duals, self._coef, summary)
+        kernels.dual_epoch(self._examples, *args, self._active, self._duals, self._coef, summary)
         self._epoch += 1
         n_active, violation = int(summary[0]), float(summary[1])
         if self._is_free:
@@ -152,14 +169,14 @@ class DualDescent:
         """Bring shrunken rows back once the others are done, look at the gap once all are, and then ask for more."""
         self._n_waited += 1
         is_reached, is_whole = violation <= self._precision, self._n_active == self._n
-        self._n_active, self._patience = n_active, violation if violation > 0 else np.inf
+        self._n_active, self._patience = n_active, PATIENCE * violation if violation > 0 else np.inf
         if (is_reached and is_whole) or self._n_waited >= LONGEST_WAIT:
             self.look()
         if is_reached and is_whole:
             self._precision *= 0.2
             self.is_stuck = self._precision < LAST_PRECISION * self._scale
-        if is_reached or n_active == 0:
-            self._n_active, self._patience = self._n, np.inf
+        elif is_reached or n_active == 0:  # they shrink again in the very epoch that looks at all of them
+            self._n_active = self._n
 
     def look(self) -> None:
         """Compute both objectives at a feasible pair, and keep it if it is the best."""

@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
+from mercer._solvers.dual_descent import make_examples, squared_norms
 from mercer._solvers.linear_loss import Codes
 from mercer._solvers.pieces import LEAST_TOL, ROUNDING, Gap
 from mercer._trace import Record
@@ -23,6 +24,7 @@ from mercer._trace import Record
 FIRST_PRECISION = 0.5  # of the margin: the violation at which the gap is looked at for the first time
 LAST_PRECISION = 1e-14
 LONGEST_WAIT = 100  # epochs between two looks at the gap
+PATIENCE = 0.5  # of the last epoch's largest violation: a row that is optimal by more is left out for now
 MOST_BALANCINGS = 1000
 TOGETHER = 8  # classes: the kernel wants lines of coefficients padded to multiples of this
 
@@ -77,17 +79,15 @@ class MulticlassDescent:
     def __init__(
         self, X: Any, codes: Codes, n_classes: int, costs: FloatArray, *, prior: float | None, tol: float, seed: int
     ) -> None:
-        is_sparse = bool(sp.issparse(X))
-        self._X: Any = X if is_sparse else np.ascontiguousarray(X)
+        self._X: Any = X if sp.issparse(X) else np.ascontiguousarray(X)
         self._n, d = X.shape
         self._codes, self._costs = np.ascontiguousarray(codes, dtype=np.int32), costs
         self._is_free, self._tol, self._seed = prior is None, max(tol, LEAST_TOL), seed
-        norms = np.asarray(X.multiply(X).sum(axis=1)).ravel() if is_sparse else np.einsum("ij,ij->i", X, X)
+        norms = squared_norms(X)
         if not np.isfinite(norms).all():
             raise FloatingPointError("the squares of X overflow")
         self._prior = float(norms.mean()) or 1.0 if prior is None else prior
-        self._rows: tuple[Any, ...] = (X.data, X.indices, X.indptr, d) if is_sparse else (self._X,)
-        self._kernel = kernels.sparse_multiclass_epoch if is_sparse else kernels.multiclass_epoch
+        self._examples = make_examples(self._X)
         self._terms = (self._codes, costs, norms, self._prior)
         self._duals, self._coef = np.zeros((self._n, n_classes)), np.zeros((d + 1, -(-n_classes // TOGETHER) * TOGETHER))
         self._intercept = self._coef[-1, :n_classes]  # a view
@@ -107,7 +107,7 @@ class MulticlassDescent:
     def step(self) -> Record:
         summary = np.empty(2)
         place = (self._patience, self._seed, self._epoch, self._n_active, self._active)
-        self._kernel(*self._rows, *self._terms, *place, self._duals, self._coef, summary)
+        kernels.multiclass_epoch(self._examples, *self._terms, *place, self._duals, self._coef, summary)
         self._epoch += 1
         n_active, violation = int(summary[0]), float(summary[1])
         if self._is_free:
@@ -121,14 +121,14 @@ class MulticlassDescent:
         """Bring shrunken rows back once the others are done, look at the gap once all are, and then ask for more."""
         self._n_waited += 1
         is_reached, is_whole = violation <= self._precision, self._n_active == self._n
-        self._n_active, self._patience = n_active, violation if violation > 0 else np.inf
+        self._n_active, self._patience = n_active, PATIENCE * violation if violation > 0 else np.inf
         if (is_reached and is_whole) or self._n_waited >= LONGEST_WAIT:
             self.look()
         if is_reached and is_whole:
             self._precision *= 0.3
             self.is_stuck = self._precision < LAST_PRECISION
-        if is_reached or n_active == 0:
-            self._n_active, self._patience = self._n, np.inf
+        elif is_reached or n_active == 0:  # they shrink again in the very epoch that looks at all of them
+            self._n_active = self._n
 
     def look(self) -> None:
         """Compute both objectives at a feasible pair, and keep it if it is the best."""

@@ -7,24 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
-from mercer._solvers.dual_descent import DualDescent, DualTerms, without_sum
+from mercer._solvers.dual_descent import DualDescent, DualTerms, squared_norms, without_sum
 from mercer._solvers.interior_point import InteriorPoint
 from mercer._solvers.linear_loss import Codes, LinearLoss, LinearRows, make_linear_rows
 from mercer._solvers.multiclass_descent import MulticlassDescent
 from mercer._solvers.newton import Newton
 from mercer._solvers.pieces import LEAST_TOL, ROUNDING, Gap, PiecewiseProblem
+from mercer._solvers.sparse_dual import Labels
+from mercer._solvers.sparse_hinge import HingeNewton, HingeRows
 from mercer._solvers.sparse_newton import SparseNewton
+from mercer._solvers.working_set import Columns
 from mercer._trace import Certificate, Outcome, Record, Status
 
 MOST_COLUMNS = 1000  # up to which "auto" takes a method with a matrix of columns by columns
+MOST_DENSE_COLUMNS = 500  # up to which proximal Newton steps take a matrix of columns by columns
 SQUARED = ("squared_hinge", "squared_epsilon_insensitive")
 
 
@@ -56,7 +61,6 @@ class Machine:
     """X and the parts of the objective that all classes share."""
 
     X: Any
-    rows: LinearRows
     loss: str
     epsilon: float
     prior: float | None  # inverse strength of the penalty on the intercept; 0: no intercept, None: a free one
@@ -65,8 +69,21 @@ class Machine:
     @classmethod
     def of(cls, X: Any, params: SimpleNamespace, *, epsilon: float = 0.0, n_threads: int) -> Machine:
         prior = 0.0 if not params.fit_intercept else params.intercept_scaling**2 if params.penalize_intercept else None
-        rows = make_linear_rows(X, is_shifted=prior is None, n_threads=n_threads)
-        return cls(X, rows, params.loss, epsilon, prior, n_threads)
+        return cls(X, params.loss, epsilon, prior, n_threads)
+
+    @cached_property
+    def rows(self) -> LinearRows:
+        """X for sums over its rows; shifted if there is a free intercept to take the shift up."""
+        return make_linear_rows(self.X, is_shifted=self.prior is None, n_threads=self.n_threads)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """X by columns, the last one for an intercept that has a penalty."""
+        X = self.X
+        if self.prior:
+            column = np.full((X.shape[0], 1), np.sqrt(self.prior))
+            X = sp.hstack([X, column], format="csc") if sp.issparse(X) else np.hstack([X, column])
+        return Columns(X, n_threads=self.n_threads)
 
     @property
     def has_intercept(self) -> bool:
@@ -206,7 +223,7 @@ class _Smooth:
         if self._strengths is None:
             self._solver: Newton | SparseNewton = Newton(self._problem, start, tol=self._tol)
         else:
-            self._solver = SparseNewton(self._problem, self._strengths, start, X=machine.X, n_threads=machine.n_threads)
+            self._solver = SparseNewton(self._problem, self._strengths, start)
         at = self._solver.at
         if not np.isfinite(at.gradient).all() or (at.hessian is not None and not np.isfinite(at.hessian).all()):
             raise FloatingPointError("the sums over X overflow")
@@ -255,13 +272,49 @@ class _Smooth:
         return self._problem.to_user(self._solver.point)
 
 
+class _WorkingSets:
+    """The squared hinge with the l1 penalty, where X is sparse or wide: only columns that matter are looked at closely."""
+
+    method = "proximal Newton steps on working sets of columns"
+
+    def __init__(self, machine: Machine, target: FloatArray, costs: FloatArray, *, tol: float) -> None:
+        self._machine, is_free = machine, machine.prior is None
+        if not np.isfinite(squared_norms(machine.X)).all():
+            raise FloatingPointError("the squares of X overflow")
+        # The working sets know rows by their slopes and curvatures alone: those of the hinge do as well as those of softmax.
+        rows = cast("Labels", HingeRows(machine.dual_terms(target, costs), has_intercept=is_free))
+        start, tol = np.zeros((1, machine.columns.n_columns)), max(tol, LEAST_TOL)
+        self._solver = HingeNewton(machine.columns, rows, start, np.zeros(1), l1=1.0, l2=0.0, has_intercept=is_free, tol=tol)
+        self.step, self.settle = self._solver.step, lambda: None
+
+    @property
+    def gap(self) -> Gap:
+        return Gap(self._solver.objective, self._solver.objective - self._solver.gap)
+
+    @property
+    def is_done(self) -> bool:
+        return self._solver.is_done
+
+    @property
+    def relative_gap(self) -> float:
+        return self._solver.residual
+
+    def solution(self) -> tuple[FloatArray, float]:
+        coef = self._solver.coef[0]
+        if self._machine.prior:
+            return coef[:-1], float(coef[-1] * np.sqrt(self._machine.prior))
+        return coef, float(self._solver.intercept[0])
+
+
 def make_solver(
     machine: Machine, target: FloatArray, costs: FloatArray, *, penalty: str, dual: bool | str, tol: float, seed: int
 ) -> MachineSolver:
     """The method for this loss, penalty and shape."""
+    if penalty == "l1" and machine.X.shape[1] > MOST_DENSE_COLUMNS:
+        return _WorkingSets(machine, target, costs, tol=tol)
     if penalty == "l1":
         return _Smooth(machine, target, costs, is_l1=True, tol=tol)
-    if dual is True or (dual == "auto" and machine.rows.n_features > MOST_COLUMNS):
+    if dual is True or (dual == "auto" and machine.X.shape[1] > MOST_COLUMNS):
         return _DualDescent(machine, target, costs, tol=tol, seed=seed)
     if machine.loss in SQUARED:
         return _Smooth(machine, target, costs, is_l1=False, tol=tol)
