@@ -81,8 +81,10 @@ double lane_sum(std::size_t n, Term&& term) {
     constexpr std::size_t kLanes = 8;
     double lanes[kLanes] = {};
     std::size_t j = 0;
-    for (; j + kLanes <= n; j += kLanes)
+    for (; j + kLanes <= n; j += kLanes) {
+#pragma GCC unroll 1  // unrolled, the lanes become scalars before they can become vectors
         for (std::size_t l = 0; l < kLanes; ++l) lanes[l] += term(j + l);
+    }
     for (std::size_t l = 0; j < n; ++j, ++l) lanes[l] += term(j);
     return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
