@@ -181,11 +181,12 @@ std::tuple<Figures, std::size_t> descend(const Rows2<double>& gram, const Rows2<
                                          const Out2<double>& coef, const Out2<double>& gradient, P penalty, Tolerance tolerance,
                                          std::int64_t max_rounds, Philox* random) {
     const auto g = rows<double>(gram);
-    const linear_model::GramQuadratic<kTasks> quadratic(g.data, g.cols, g.rows, {checked_data(moments), moments.size()}, total,
-                                                        {checked_data(gradient), gradient.size()}, Tasks<kTasks>{moments.shape(1)});
+    linear_model::GramQuadratic<kTasks> quadratic(g.data, g.cols, g.rows, {checked_data(moments), moments.size()}, total,
+                                                  {checked_data(gradient), gradient.size()}, Tasks<kTasks>{moments.shape(1)});
+    linear_model::SupportNewton<P> newton;
     const auto n = static_cast<std::size_t>(std::max<std::int64_t>(max_rounds, 1));
     const auto [reached, n_rounds] =
-        linear_model::descend_on_gram<P, kTasks>(quadratic, penalty, {checked_data(coef), coef.size()}, tolerance, n, random);
+        linear_model::descend(quadratic, penalty, {checked_data(coef), coef.size()}, newton, tolerance, n, random);
     return {figures(reached), n_rounds};
 }
 

@@ -242,7 +242,8 @@ class DenseDesign : public Design {
 
     double dot(std::size_t place, std::span<const double> r) const override {
         const double* a = packed_[place].data();
-        return lane_sum(rows(), [&](std::size_t i) { return a[i] * r[i]; });
+        const double* b = r.data();
+        return lane_sum(rows(), [=](std::size_t i) { return a[i] * b[i]; });
     }
     void add(std::size_t place, double factor, std::span<double> r) const override {
         const double* a = packed_[place].data();
@@ -252,49 +253,60 @@ class DenseDesign : public Design {
    private:
     double column_sum(std::size_t j, std::span<const double> values) const {
         const T* column = &x_(0, j);
-        if (x_.row_stride == 1) return lane_sum(rows(), [&](std::size_t i) { return static_cast<double>(column[i]) * values[i]; });
+        const double* v = values.data();
+        if (x_.row_stride == 1) return lane_sum(rows(), [=](std::size_t i) { return static_cast<double>(column[i]) * v[i]; });
         const std::ptrdiff_t stride = x_.row_stride;
-        return lane_sum(rows(), [&](std::size_t i) {
-            return static_cast<double>(column[static_cast<std::ptrdiff_t>(i) * stride]) * values[i];
-        });
+        return lane_sum(rows(),
+                        [=](std::size_t i) { return static_cast<double>(column[static_cast<std::ptrdiff_t>(i) * stride]) * v[i]; });
     }
 
     void measure(bool is_centred, Threads threads) {
         std::vector<double> weights(rows(), 1.0);
         if (!roots_.empty())
             for (std::size_t i = 0; i < rows(); ++i) weights[i] = roots_[i] * roots_[i];
+        const bool has_means = is_centred && weight_ > 0;
         const Chunks blocks = detail::column_blocks(cols());
         parallel_for(blocks.count, threads.for_work(2.0 * static_cast<double>(rows() * cols())), [&](std::size_t block) {
             const std::size_t first = blocks.begin(block), last = blocks.end(block);
-            if (is_centred && weight_ > 0) {
-                if (x_.has_contiguous_rows()) {
-                    detail::add_rows(x_, first, last - first, std::span<const double>(weights), means_.data() + first);
-                } else {
-                    for (std::size_t j = first; j < last; ++j) means_[j] = column_sum(j, weights);
-                }
-                for (std::size_t j = first; j < last; ++j) means_[j] /= weight_;
+            if (x_.has_contiguous_rows()) {
+                measure_by_rows(first, last, weights, has_means);
+            } else {
+                for (std::size_t j = first; j < last; ++j) measure_column(j, weights, has_means);
             }
-            add_squares(first, last, weights);
         });
     }
 
-    void add_squares(std::size_t first, std::size_t last, std::span<const double> weights) {
-        if (x_.has_contiguous_rows()) {
-            for (std::size_t i = 0; i < rows(); ++i) {
-                const T* row = x_.row(i);
-                for (std::size_t j = first; j < last; ++j) {
-                    const double value = static_cast<double>(row[j]) - means_[j];
-                    squares_[j] += weights[i] * value * value;
-                }
+    void measure_by_rows(std::size_t first, std::size_t last, std::span<const double> weights, bool has_means) {
+        if (has_means) {
+            detail::add_rows(x_, first, last - first, weights, means_.data() + first);
+            for (std::size_t j = first; j < last; ++j) means_[j] /= weight_;
+        }
+        for (std::size_t i = 0; i < rows(); ++i) {
+            const T* row = x_.row(i);
+            for (std::size_t j = first; j < last; ++j) {
+                const double value = static_cast<double>(row[j]) - means_[j];
+                squares_[j] += weights[i] * value * value;
             }
+        }
+    }
+
+    // The second reading finds the column in cache.
+    void measure_column(std::size_t j, std::span<const double> weights, bool has_means) {
+        if (has_means) means_[j] = column_sum(j, weights) / weight_;
+        const double mean = means_[j];
+        const T* column = &x_(0, j);
+        const std::ptrdiff_t stride = x_.row_stride;
+        if (stride == 1) {
+            squares_[j] = lane_sum(rows(), [=, w = weights.data()](std::size_t i) {
+                const double value = static_cast<double>(column[i]) - mean;
+                return w[i] * value * value;
+            });
             return;
         }
-        for (std::size_t j = first; j < last; ++j) {
-            squares_[j] = lane_sum(rows(), [&](std::size_t i) {
-                const double value = static_cast<double>(x_(i, j)) - means_[j];
-                return weights[i] * value * value;
-            });
-        }
+        squares_[j] = lane_sum(rows(), [=, w = weights.data()](std::size_t i) {
+            const double value = static_cast<double>(column[static_cast<std::ptrdiff_t>(i) * stride]) - mean;
+            return w[i] * value * value;
+        });
     }
 
     void pack(std::size_t j, double* out) const {

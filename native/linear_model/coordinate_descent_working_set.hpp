@@ -1,14 +1,15 @@
 // Least squares with a sparse penalty by working sets: the problem is solved on a few columns, and then the other columns say
 // whether they pull at their zero coefficients hard enough to be let in.
 //
-// Two things make a round cheap. The Gram matrix of the columns ever let in is kept, also from one penalty to the next. And a
-// correlation a_j' r that was computed once bounds later ones by ||a_j|| times the way the residuals have gone since, so that most
-// columns of a path are certified without being read.
+// Three things make a path cheap. The Gram matrix of the columns ever let in is kept from one penalty to the next, and so is the
+// factor of Newton's method for those in use. And a correlation a_j' r that was computed once bounds later ones by ||a_j|| times the
+// way the residuals have gone since, so that most columns are certified without being read.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -45,9 +46,11 @@ class WorkingSet {
     std::size_t n_members() const { return members_.size(); }
 
     void set_penalty(P penalty) {
+        guess_ = predict(penalty);
         penalty_ = penalty;
-        inner_share_ = 0.01;
+        inner_share_ = kInnerShare;
         is_solved_ = false;
+        ++n_penalties_;
     }
 
     // Starts from these coefficients, tasks values a column.
@@ -56,6 +59,7 @@ class WorkingSet {
         for (std::size_t j = 0; j < design_.cols(); ++j)
             if (!is_member_[j] && is_nonzero(coef.data() + j * n_tasks())) wanted.push_back(static_cast<Column>(j));
         admit(wanted, threads);
+        guess_.clear();
         for (std::size_t k = 0; k < members_.size(); ++k) {
             const std::size_t j = member(k);
             for (std::size_t t = 0; t < n_tasks(); ++t)
@@ -94,13 +98,16 @@ class WorkingSet {
     Reached step(Tolerance tolerance, Philox* random, Threads threads) {
         const std::size_t n_new = admit_strongest(threads);
         const double way = way_;
-        if (n_new == 0 && is_solved_) inner_share_ *= 0.1;  // nobody is missing, so the solution itself is not good enough
-        is_solved_ = true;
-        const Tolerance inner{std::max(inner_share_ * tolerance.gap, n_new > 0 ? 1e-3 * last_gap_ : 0.0), tolerance.update};
-        if (members_.size() > kMostGram) {
-            descend_on_columns(inner, random);
+        const double rough = kRoughShare * last_gap_;
+        const bool is_rough = n_new > 0 && rough > tolerance.gap;  // more columns are missing, most likely
+        if (n_new == 0 && is_solved_) inner_share_ *= 0.1;         // nobody is missing, so the solution itself is not good enough
+        is_solved_ = !is_rough;
+        const Tolerance inner = is_rough ? Tolerance{rough, std::numeric_limits<double>::max()}
+                                         : Tolerance{inner_share_ * tolerance.gap, tolerance.update};
+        if (is_gram_worth_making()) {
+            descend_on_gram(inner, random, threads);
         } else {
-            descend_on_gram(inner, random);
+            descend_on_columns(inner, random);
         }
         Reached reached = assess(threads);
         reached.is_stalled = n_new == 0 && way_ == way;
@@ -109,6 +116,8 @@ class WorkingSet {
 
    private:
     static constexpr std::size_t kInnerRounds = 100;
+    static constexpr double kInnerShare = 0.3;   // of the gap that is asked for; outsiders need the rest
+    static constexpr double kRoughShare = 0.05;  // of the gap before, where more columns will be missing
     static constexpr std::size_t kLeastAdmitted = 64;
     static constexpr std::size_t kMostAdmittedFirst = 256;
 
@@ -180,26 +189,63 @@ class WorkingSet {
             curvatures_[k] = design_.squares()[member(k)];
         }
         design_.add_columns(columns, threads);
-        if (members_.size() > kMostGram) return;
-        gram_.resize(members_.size());
-        design_.fill_gram(old, gram_, threads);
     }
 
-    void descend_on_gram(Tolerance tolerance, Philox* random) {
+    // Members move by their columns at most four times as dearly if they are half as many as the rows: then only further penalties
+    // repay the Gram matrix.
+    bool is_gram_worth_making() const {
+        return members_.size() <= kMostGram && (2 * members_.size() <= design_.rows() || n_penalties_ > 1);
+    }
+
+    // The coefficients for the next penalty of a path, if they went on in a straight line. Empty where there is no line yet, and
+    // where Newton's method does better: its factor outlasts a change of l1, but not of l2.
+    std::vector<double> predict(P next) {
+        std::vector<double> guess;
+        if constexpr (losses::HasDual<P>) {
+            const double here = penalty_.l1 + penalty_.l2;
+            const double ratio = (next.l1 + next.l2 - here) / (here - place_before_);
+            if (n_penalties_ > 1 && (kTasks != 1 || next.l2 > 0) && ratio > 0 && ratio <= 2) {
+                before_.resize(w_.size(), 0.0);
+                guess.resize(w_.size());
+                for (std::size_t k = 0; k < w_.size(); ++k) {
+                    const double value = w_[k] + ratio * (w_[k] - before_[k]);
+                    guess[k] = value * w_[k] > 0 ? value : 0.0;  // nobody enters, and nobody changes sign
+                }
+            }
+            before_ = w_;
+            place_before_ = here;
+        }
+        return guess;
+    }
+
+    // Starts from the guess where its objective is lower.
+    void try_guess(GramQuadratic<kTasks>& quadratic) {
+        std::vector<double> guess = std::exchange(guess_, {});
+        if (guess.empty()) return;
+        guess.resize(w_.size(), 0.0);
+        const auto objective = [&](const std::vector<double>& w) {
+            quadratic.refresh(w);
+            return linear_model::assess(quadratic, penalty_, std::span<const double>(w), {}).primal;
+        };
+        if (objective(guess) < objective(w_)) w_ = std::move(guess);
+    }
+
+    void descend_on_gram(Tolerance tolerance, Philox* random, Threads threads) {
+        if (const std::size_t known = gram_.size(); known < members_.size()) {
+            gram_.resize(members_.size());
+            design_.fill_gram(known, gram_, threads);
+        }
         std::vector<double> gradient(w_.size());
         GramQuadratic<kTasks> quadratic(gram_.data(), gram_.stride(), members_.size(), moments_, total_, gradient, tasks_);
-        const auto [reached, n_rounds] =
-            linear_model::descend_on_gram<P, kTasks>(quadratic, penalty_, w_, tolerance, kInnerRounds, random);
-        last_update_ = reached.update;
+        try_guess(quadratic);
+        last_update_ = descend(quadratic, penalty_, w_, newton_, tolerance, kInnerRounds, random).first.update;
         update_residual();
     }
 
     void descend_on_columns(Tolerance tolerance, Philox* random) {
-        ColumnQuadratic<kTasks> quadratic(design_, curvatures_, target_, residual_, tasks_);
         const std::vector<double> before = residual_;
-        CoordinateDescent<ColumnQuadratic<kTasks>, P, kTasks> descent(quadratic, penalty_, w_, random);
-        Change change = descent.run(tolerance.update);
-        last_update_ = change.size > 0 ? change.update / change.size : 0.0;
+        ColumnQuadratic<kTasks> quadratic(design_, curvatures_, target_, residual_, tasks_);
+        last_update_ = descend(quadratic, penalty_, w_, newton_, tolerance, kInnerRounds, random).first.update;
         add_way(before);
     }
 
@@ -235,12 +281,17 @@ class WorkingSet {
 
     std::vector<Column> members_;
     std::vector<double> w_, moments_, curvatures_;
+    std::vector<double> guess_;   // of w for the present penalty; empty once it was tried
+    std::vector<double> before_;  // w for the penalty before,
+    double place_before_ = 0;     // and l1 + l2 there
     GrowingGram gram_;
+    SupportNewton<P> newton_;
     double last_gap_ = std::numeric_limits<double>::infinity();
     double last_update_ = 0;
     std::size_t n_active_ = 0;
-    double inner_share_ = 0.01;
+    double inner_share_ = kInnerShare;
     bool is_solved_ = false;
+    std::size_t n_penalties_ = 0;
 };
 
 }  // namespace mercer::linear_model

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -10,43 +11,10 @@
 
 #include "core/interrupt.hpp"
 #include "core/simd.hpp"
+#include "linear_model/extrapolation.hpp"
 #include "linear_model/row_model.hpp"
 
 namespace mercer::linear_model::detail {
-
-// Weights, with a sum of one, of the last points of a linear iteration such that their combination is nearly its fixed point
-// (Anderson's extrapolation). False where the points do not say. Point k is points[k]; the weights are those of points 1 .. kCount.
-template <std::size_t kCount>
-bool extrapolation_weights(const std::vector<double> (&points)[kCount + 1], double (&weights)[kCount]) {
-    double gram[kCount][kCount + 1];
-    double trace = 0;
-    for (std::size_t a = 0; a < kCount; ++a) {
-        for (std::size_t b = 0; b <= a; ++b) {
-            gram[a][b] = gram[b][a] = lane_sum(points[0].size(), [&](std::size_t i) {
-                return (points[a + 1][i] - points[a][i]) * (points[b + 1][i] - points[b][i]);
-            });
-        }
-        gram[a][kCount] = 1;
-        trace += gram[a][a];
-    }
-    if (!(trace > 0) || !std::isfinite(trace)) return false;
-    for (std::size_t a = 0; a < kCount; ++a) gram[a][a] += 1e-10 * trace;
-    double sum = 0;
-    for (std::size_t a = 0; a < kCount; ++a) {  // elimination without pivots: the matrix is positive definite
-        for (std::size_t b = a + 1; b < kCount; ++b) {
-            const double factor = gram[b][a] / gram[a][a];
-            for (std::size_t c = a; c <= kCount; ++c) gram[b][c] -= factor * gram[a][c];
-        }
-    }
-    for (std::size_t a = kCount; a-- > 0;) {
-        weights[a] = gram[a][kCount];
-        for (std::size_t b = a + 1; b < kCount; ++b) weights[a] -= gram[a][b] * weights[b];
-        weights[a] /= gram[a][a];
-        sum += weights[a];
-    }
-    for (double& weight : weights) weight /= sum;
-    return std::isfinite(sum) && sum != 0;
-}
 
 // Coordinate descent for one output: least squares with rows times the roots of their curvatures. The columns in use are copied
 // that way, so that a step reads and writes one vector of rows; now and then the coefficients in use are extrapolated.
@@ -186,8 +154,8 @@ class SingleDescent {
     // The values are linear in the coefficients: both are combined alike. Kept if the objective falls.
     void extrapolate() {
         n_points_ = 0;
-        double weights[kMemory];
-        if (!extrapolation_weights<kMemory>(points_, weights)) return;
+        std::array<double, kMemory> weights;
+        if (!anderson_weights<kMemory>(points_, weights)) return;
         const double before = objective();
         std::vector<double> point(points_[0].size(), 0.0);
         std::fill(values_.begin(), values_.end(), 0.0);

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet as Peer
 from sklearn.linear_model import enet_path as peer_path
+from sklearn.linear_model import lars_path
 
 from mercer.linear_model import ElasticNet, Lasso, enet_path, lasso_path
 from tests.linear_model.test_lasso import make_data
@@ -129,6 +130,40 @@ def test_a_path_is_scikit_learns(n, d, n_targets):
     np.testing.assert_allclose(coefs, peer_coefs, atol=1e-5)
     assert gaps.shape == (8,)
     assert len(n_iters) == 8
+
+
+@pytest.mark.parametrize(("n", "d"), [(40, 120), (90, 150)])
+def test_a_lasso_path_is_the_exact_one_where_coefficients_come_and_go(n, d):
+    X, y = make_data(6, n, d, correlation=0.9)
+    X, y = X - X.mean(axis=0), y - y.mean()
+    knots, _, exact = lars_path(X, y, method="lasso")
+    support = exact != 0
+    assert (support[:, :-1] & ~support[:, 1:]).any()  # some leave, and the factor of the support must let them go
+    alphas = np.geomspace(knots[0], max(knots[-1], 1e-3 * knots[0]), 60)
+    _, coefs, _ = lasso_path(X, y, alphas=alphas, tol=1e-13)
+    expected = np.array([np.interp(-alphas, -knots, line) for line in exact])
+    np.testing.assert_allclose(coefs, expected, atol=2e-5)
+
+
+@pytest.mark.parametrize(("n", "d"), [(300, 100), (90, 150)])
+@pytest.mark.parametrize("correlation", [0.9, 0.999])
+def test_newtons_method_ends_a_lasso_in_a_few_rounds_however_columns_correlate(n, d, correlation):
+    X, y = make_data(6, n, d, correlation=correlation)
+    X, y = X - X.mean(axis=0), y - y.mean()
+    *_, n_iters = lasso_path(X, y, alphas=30, precompute=True, tol=1e-12, return_n_iter=True)
+    assert max(n_iters) <= 8  # sweeps alone take hundreds
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.9])
+@pytest.mark.parametrize("positive", [False, True])
+def test_a_path_on_columns_that_depend_on_one_another_is_optimal(l1_ratio, positive):
+    X, y = make_data(7, 60, 20)
+    X = np.column_stack([X, X, -X[:, :10], X[:, :10] + X[:, 10:]])
+    alphas, coefs, gaps = enet_path(X, y, l1_ratio=l1_ratio, alphas=30, tol=1e-10, positive=positive)
+    assert (gaps <= 1e-10 * (y @ y) / len(y)).all()
+    for alpha, coef in zip(alphas, coefs.T, strict=True):
+        violation = elastic_net_violation(X / np.sqrt(len(y)), y / np.sqrt(len(y)), coef, alpha, l1_ratio, positive=positive)
+        assert violation <= 1e-4 * alphas[0]
 
 
 def test_a_path_begins_at_given_coefficients_and_takes_given_alphas_from_the_largest():
