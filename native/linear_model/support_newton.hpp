@@ -32,8 +32,9 @@ class SupportNewton {
         const auto is_old = [&](std::size_t j) { return !is_fresh && factor_.has(j); };
         const auto n_old = static_cast<double>(std::count_if(active.begin(), active.end(), is_old));
         const double n_gone = is_fresh ? 0.0 : static_cast<double>(factor_.size()) - n_old;
-        const double triangle = (n * n * n - n_old * n_old * n_old) / 6;  // of all the rows that are new
-        return triangle + (n * n - n_old * n_old) / 2 * quadratic.cost_of_product() + n_gone * n * n + n * n +
+        const double n_rows = (n * n - n_old * n_old) / 2;  // that the new columns go through, and what those hold
+        const double n_entries = (n * n * n - n_old * n_old * n_old) / 6;
+        return n_entries + n_rows * (kRowCost + quadratic.cost_of_product()) + n_gone * n * n + n * (n + 2 * kRowCost) +
                n * quadratic.cost_of_move();
     }
 
@@ -65,6 +66,7 @@ class SupportNewton {
 
    private:
     static constexpr double kNone = -1;
+    static constexpr double kRowCost = 16;  // a division and the start of a loop, in multiplications
     static constexpr std::size_t kMostTurns = 200;
 
     // Brings the factor to the columns in use.
