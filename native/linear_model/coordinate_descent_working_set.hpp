@@ -2,8 +2,8 @@
 // whether they pull at their zero coefficients hard enough to be let in.
 //
 // Three things make a path cheap. The Gram matrix of the columns ever let in is kept from one penalty to the next, and so is the
-// factor of Newton's method for those in use. And a correlation a_j' r that was computed once bounds later ones by ||a_j|| times the
-// way the residuals have gone since, so that most columns are certified without being read.
+// factor of Newton's method for those in use. And a correlation a_j' r that was computed once bounds later ones by ||a_j|| times
+// the way the residuals have gone since, so that most columns are certified without being read.
 #pragma once
 
 #include <algorithm>
