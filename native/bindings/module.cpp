@@ -17,4 +17,5 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_svm(m);
     mercer::bindings::bind_huber(m);
     mercer::bindings::bind_locally_weighted(m);
+    mercer::bindings::bind_trees(m);
 }

@@ -1,0 +1,114 @@
+#include <cstring>
+
+#include "bindings/arrays.hpp"
+#include "tree/node.hpp"
+#include "tree/predict.hpp"
+
+namespace mercer::bindings {
+
+namespace {
+
+using tree::Node;
+using tree::Trees;
+using tree::Word;
+
+// Read-only memory of `owner`, which stays alive as long as the array.
+template <class T>
+auto borrowed(const T* data, std::initializer_list<std::size_t> shape, nb::handle owner) {
+    return nb::ndarray<nb::numpy, const T, nb::c_contig>(data, shape.size(), shape.begin(), owner);
+}
+
+tree::Range range_of(const Trees& trees, std::int64_t first, std::int64_t last) {
+    require(0 <= first && first <= last && static_cast<std::uint64_t>(last) <= trees.count(), "there are no such trees");
+    return {static_cast<std::size_t>(first), static_cast<std::size_t>(last)};
+}
+
+template <class T>
+Matrix<const T> rows_for(const Trees& trees, const In2<T>& x) {
+    require(x.shape(1) == trees.n_features(), "X must have as many columns as the trees have features");
+    return matrix<T>(x);
+}
+
+void bind_class(nb::module_& m) {
+    const auto array = nb::arg().noconvert();
+    nb::class_<Trees>(m, "Trees")
+        .def(
+            "__init__",
+            [](Trees* self, Rows2<std::uint8_t> nodes, In1<Word> words, In1<std::int64_t> node_counts,
+               In1<std::int64_t> word_counts, std::int64_t n_features) {
+                require(nodes.shape(1) == sizeof(Node), "a node has sixteen bytes");
+                require(n_features >= 0, "the number of features must not be negative");
+                std::vector<Node> own(nodes.shape(0));
+                if (!own.empty()) std::memcpy(own.data(), nodes.data(), own.size() * sizeof(Node));
+                const auto given = vector<Word>(words);
+                new (self) Trees(std::move(own), {given.begin(), given.end()}, vector<std::int64_t>(node_counts),
+                                 vector<std::int64_t>(word_counts), static_cast<std::size_t>(n_features));
+            },
+            array, array, array, array, nb::arg())
+        .def_prop_ro("count", &Trees::count)
+        .def_prop_ro("n_features", &Trees::n_features)
+        .def_prop_ro("nodes",
+                     [](nb::handle self) {
+                         const auto& nodes = nb::cast<const Trees&>(self).nodes();
+                         return borrowed(reinterpret_cast<const std::uint8_t*>(nodes.data()), {nodes.size(), sizeof(Node)}, self);
+                     })
+        .def_prop_ro("words",
+                     [](nb::handle self) {
+                         const auto& words = nb::cast<const Trees&>(self).words();
+                         return borrowed(words.data(), {words.size()}, self);
+                     })
+        .def_prop_ro("node_starts",
+                     [](nb::handle self) {
+                         const auto& starts = nb::cast<const Trees&>(self).node_starts();
+                         return borrowed(starts.data(), {starts.size()}, self);
+                     })
+        .def_prop_ro("word_starts", [](nb::handle self) {
+            const auto& starts = nb::cast<const Trees&>(self).word_starts();
+            return borrowed(starts.data(), {starts.size()}, self);
+        });
+}
+
+template <Real T>
+void bind_predictions(nb::module_& m) {
+    const auto array = nb::arg().noconvert();
+    const auto maybe = nb::arg().noconvert().none();
+    const auto number = nb::arg();
+
+    m.def(
+        "add_leaf_values",
+        [](const Trees& trees, std::int64_t first, std::int64_t last, In2<T> x, Out2<double> out, int n_threads) {
+            require(out.shape(0) == x.shape(0) && out.shape(1) > 0, "the output must have a line for each row of X");
+            tree::add_leaf_values<T>(trees, range_of(trees, first, last), rows_for<T>(trees, x), rows<double>(out),
+                                     threads(n_threads));
+        },
+        nb::arg(), number, number, array, array, number, ReleaseGil());
+    m.def(
+        "add_node_values",
+        [](const Trees& trees, std::int64_t first, std::int64_t last, In2<T> x, Rows2<double> values, MaybeIn1<double> weights,
+           Out2<double> out, int n_threads) {
+            const auto range = range_of(trees, first, last);
+            require(values.shape(0) == trees.nodes().size(), "there must be a line of values for each node");
+            require(out.shape(0) == x.shape(0) && out.shape(1) == values.shape(1), "the output must have a line for each row of X");
+            tree::add_node_values<T>(trees, range, rows_for<T>(trees, x), rows<double>(values),
+                                     per_row<double>(weights, range.count()), rows<double>(out), threads(n_threads));
+        },
+        nb::arg(), number, number, array, array, maybe, array, number, ReleaseGil());
+    m.def(
+        "leaf_numbers",
+        [](const Trees& trees, std::int64_t first, std::int64_t last, In2<T> x, Out2<std::int64_t> out, int n_threads) {
+            const auto range = range_of(trees, first, last);
+            require(out.shape(0) == x.shape(0) && out.shape(1) == range.count(), "the output must be rows by trees");
+            tree::leaf_numbers<T>(trees, range, rows_for<T>(trees, x), rows<std::int64_t>(out), threads(n_threads));
+        },
+        nb::arg(), number, number, array, array, number, ReleaseGil());
+}
+
+}  // namespace
+
+void bind_trees(nb::module_& m) {
+    bind_class(m);
+    bind_predictions<double>(m);
+    bind_predictions<float>(m);
+}
+
+}  // namespace mercer::bindings

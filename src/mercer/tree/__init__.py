@@ -1,0 +1,5 @@
+"""Decision trees."""
+
+from __future__ import annotations
+
+__all__: list[str] = []
