@@ -18,4 +18,5 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_huber(m);
     mercer::bindings::bind_locally_weighted(m);
     mercer::bindings::bind_trees(m);
+    mercer::bindings::bind_grow(m);
 }

@@ -109,8 +109,8 @@ void add_leaf_values(const Trees& trees, Range range, Matrix<const T> x, RowMajo
 // Adds to each row's line of `out`, for every tree, the line of `values` (all nodes of all trees x outputs) of the leaf that the
 // row reaches, times the tree's weight (1 where there are none, else one for each tree of the range).
 template <Real T>
-void add_node_values(const Trees& trees, Range range, Matrix<const T> x, RowMajor<const double> values, std::span<const double> weights,
-                     RowMajor<double> out, Threads threads) {
+void add_node_values(const Trees& trees, Range range, Matrix<const T> x, RowMajor<const double> values,
+                     std::span<const double> weights, RowMajor<double> out, Threads threads) {
     detail::for_each_leaf(trees, range, x, threads, [&](std::size_t row, std::size_t t, std::uint32_t leaf) {
         const double* line = values.row(trees.node_starts()[t] + leaf);
         const double weight = weights.empty() ? 1.0 : weights[t - range.first];
@@ -121,9 +121,8 @@ void add_node_values(const Trees& trees, Range range, Matrix<const T> x, RowMajo
 // The number of the leaf of each row (lines) in each tree (columns).
 template <Real T>
 void leaf_numbers(const Trees& trees, Range range, Matrix<const T> x, RowMajor<std::int64_t> out, Threads threads) {
-    detail::for_each_leaf(trees, range, x, threads, [&](std::size_t row, std::size_t t, std::uint32_t leaf) {
-        out(row, t - range.first) = leaf;
-    });
+    detail::for_each_leaf(trees, range, x, threads,
+                          [&](std::size_t row, std::size_t t, std::uint32_t leaf) { out(row, t - range.first) = leaf; });
 }
 
 }  // namespace mercer::tree
