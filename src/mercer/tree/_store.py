@@ -93,7 +93,9 @@ class TreeStore:
         facts = [np.concatenate([getattr(store, name) for store in stores]) for name in ("impurity", "n_rows", "weight")]
         return cls(trees, *facts, None if values[0] is None else np.concatenate(values))  # type: ignore[arg-type]
 
-    def sum_leaves(self, X: FloatArray, *, n_groups: int = 1, first: int = 0, last: int | None = None, n_threads: int) -> FloatArray:
+    def sum_leaves(
+        self, X: FloatArray, *, n_groups: int = 1, first: int = 0, last: int | None = None, n_threads: int
+    ) -> FloatArray:
         """Sums of the leaves' own numbers, of shape (n_rows, n_groups): the trees take turns at the groups."""
         out = np.zeros((X.shape[0], n_groups))
         kernels.add_leaf_values(self.trees, first, len(self) if last is None else last, X, out, n_threads)
@@ -136,7 +138,15 @@ class TreeStore:
 
 
 def _rebuild(
-    nodes: Any, words: Any, node_counts: Any, word_counts: Any, n_features: int, impurity: Any, n_rows: Any, weight: Any, values: Any
+    nodes: Any,
+    words: Any,
+    node_counts: Any,
+    word_counts: Any,
+    n_features: int,
+    impurity: Any,
+    n_rows: Any,
+    weight: Any,
+    values: Any,
 ) -> TreeStore:
     """A store from arrays that may come from anywhere: whatever is not a set of trees is refused."""
     return TreeStore(kernels.Trees(nodes, words, node_counts, word_counts, n_features), impurity, n_rows, weight, values)
@@ -264,14 +274,19 @@ class Tree:
     def max_depth(self) -> int:
         return int(self.depths.max())
 
+    @property
+    def words(self) -> npt.NDArray[np.uint32]:
+        """The sets of categories of the tree's splits."""
+        starts = self._store.trees.word_starts
+        return np.asarray(self._store.trees.words[int(starts[self._index]) : int(starts[self._index + 1])])
+
     def left_categories(self, node: int) -> list[int]:
         """The categories that the split of a node sends left, as their places among the feature's categories."""
         entry = self.nodes[node]
         if not (int(entry["tag"]) & CATEGORICAL and entry["right"]):
             raise ValueError(f"Node {node} does not split on categories.")
-        trees = self._store.trees
-        start = int(trees.word_starts[self._index]) + int(entry["threshold"])
-        words = trees.words[start + 1 : start + 1 + int(trees.words[start])]
+        start = int(entry["threshold"])
+        words = self.words[start + 1 : start + 1 + int(self.words[start])]
         bits = np.unpackbits(words.view(np.uint8), bitorder="little")
         return [int(category) for category in np.flatnonzero(bits)]
 
@@ -307,8 +322,7 @@ class Tree:
         return out / out.sum() if normalize and out.sum() > 0 else out
 
     def __reduce__(self) -> Any:
-        trees = self._store.trees
-        words = trees.words[int(trees.word_starts[self._index]) : int(trees.word_starts[self._index + 1])]
+        words, trees = self.words, self._store.trees
         values = None if self._store.values is None else self.value
         state = (
             self._part(trees.nodes).copy(), words.copy(), np.array([self.node_count]), np.array([len(words)]),

@@ -1,0 +1,443 @@
+"""Decision trees: a single tree, for classes and for numbers."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._arrays import FloatArray
+from mercer._base import FitTask, MercerEstimator, fit_method
+from mercer._parallel import effective_threads
+from mercer._params import ArrayLike, Instance, Null, OneOf, RandomState, Rule, check_params
+from mercer.tree._categories import UNSEEN_RULE
+from mercer.tree._growth import CLASSIFICATION, GROWTH_RULES, REGRESSION, check_directions, make_growth, make_seeds
+from mercer.tree._pruning import prune, pruning_path
+from mercer.tree._store import IntArray, Tree
+from mercer.tree._training import Training, check_query, check_training
+
+CATEGORICAL_RULE: Rule = Null() | OneOf("from_dtype") | ArrayLike()
+MONOTONE_RULE: Rule = Null() | Instance(dict) | ArrayLike()
+
+
+class DecisionTree(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
+    """What both kinds of tree share."""
+
+    tree_: Tree
+    n_outputs_: int
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, *, is_classifier: bool) -> Self:
+        params = check_params(self)
+        data = check_training(
+            self,
+            X,
+            y,
+            sample_weight,
+            is_classifier=is_classifier,
+            categorical_features=params.categorical_features,
+            class_weight=getattr(params, "class_weight", None),
+        )
+        require_counts(params.criterion, data)
+        directions = check_directions(params.monotonic_cst, data.targets, data.coder.mask, data.coder.names)
+        growth = make_growth(params, data.targets, data.weights, data.X.shape[1], directions)
+        task = FitTask.start(self, X, y)
+        n_threads = effective_threads(None)
+        seeds = make_seeds(check_random_state(params.random_state), 1)
+        columns = growth.columns(data.X, data.coder.flags, n_threads)
+        store = growth.grow(columns, data.targets, data.weights, seeds=seeds, n_threads=n_threads)
+        if params.ccp_alpha > 0:
+            store = prune(store, params.ccp_alpha)
+        attributes = {
+            "tree_": store[0],
+            "max_features_": growth.max_features,
+            "_coder": data.coder,
+            "_has_one_output": data.has_one_output,
+            **data.label_attributes(),
+        }
+        task.end(lambda: attributes)
+        self._store(attributes)
+        return self
+
+    def _values(self, X: Any) -> FloatArray:
+        """The values of each row's leaf, of shape (n_rows, n_outputs, n_values)."""
+        check_is_fitted(self)
+        return self.tree_.predict(check_query(self, X), n_threads=effective_threads(None))
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """The impurity that the splits on each feature remove, weighted by the rows that pass them; they sum to one."""
+        check_is_fitted(self)
+        return self.tree_.compute_feature_importances()
+
+    @property
+    def categories_(self) -> list[npt.NDArray[Any] | None]:
+        """The categories of each column, None for a column of numbers."""
+        check_is_fitted(self)
+        return list(self._coder.categories)
+
+    def get_depth(self) -> int:
+        """How many splits lead to the deepest leaf."""
+        check_is_fitted(self)
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    def apply(self, X: Any) -> IntArray:
+        """The number of each row's leaf, of shape (n_rows,)."""
+        check_is_fitted(self)
+        return self.tree_.apply(check_query(self, X), n_threads=effective_threads(None))
+
+    def decision_path(self, X: Any) -> sp.csr_matrix:
+        """The nodes on each row's way to its leaf, as a sparse indicator of shape (n_rows, n_nodes)."""
+        check_is_fitted(self)
+        return self.tree_.decision_path(check_query(self, X), n_threads=effective_threads(None))
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """The values of `ccp_alpha` at which the tree grown on X and y loses a branch, and the impurity of the leaves after it.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+
+        Returns
+        -------
+        Bunch with `ccp_alphas` and `impurities`, both of shape (n_steps,)
+        """
+        from sklearn.base import clone
+
+        return pruning_path(clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight).tree_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def require_counts(criterion: Any, data: Training) -> None:
+    """Refuse targets that the Poisson deviance is not made for."""
+    if criterion != "poisson":
+        return
+    y, weights = data.targets.values, data.weights
+    if (y < 0).any():
+        raise ValueError(
+            f"y holds the negative value {y.min():g}. Some value(s) of y are negative which is not allowed for Poisson regression."
+        )
+    if (np.average(y, axis=0, weights=weights) <= 0).any():
+        raise ValueError("Sum of y is not strictly positive which is necessary for Poisson regression.")
+
+
+def labels_of(values: FloatArray, classes: Any) -> npt.NDArray[Any]:
+    """The class of largest value, of shape (n_rows,) or (n_rows, n_outputs)."""
+    places = values.argmax(axis=2)
+    if values.shape[1] == 1:
+        return np.asarray(classes.take(places[:, 0]))
+    return np.stack([each.take(places[:, output]) for output, each in enumerate(classes)], axis=1)
+
+
+def shares_of(values: FloatArray, classes: Any) -> Any:
+    """The shares of the classes: an array, or a list with one an output."""
+    if values.shape[1] == 1:
+        return np.ascontiguousarray(values[:, 0, : len(classes)])
+    return [np.ascontiguousarray(values[:, output, : len(each)]) for output, each in enumerate(classes)]
+
+
+class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
+    r"""A classification tree (CART): splits of one feature at a time that make the classes of each side as pure as can be.
+
+    A node of weight :math:`w` with class shares :math:`p_k` has the impurity :math:`1 - \sum_k p_k^2` (Gini),
+    :math:`-\sum_k p_k \log_2 p_k` (entropy) or :math:`1 - \max_k p_k` (misclassification). Every split is the one that lowers
+    the weighted impurity of its two sides most, over all features and all places between two values.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "log_loss", "misclassification"}, default="gini"
+        The impurity; "log_loss" is another name of "entropy".
+    splitter : {"best", "random"}, default="best"
+        "best" looks at every place to split, "random" at one random place a feature.
+    max_depth : int or None, default=None
+        The largest number of splits on the way to a leaf.
+    min_samples_split : int or float, default=2
+        A node with fewer rows is a leaf; a share of all rows if it is a float.
+    min_samples_leaf : int or float, default=1
+        Each side of a split must keep so many rows; a share of all rows if it is a float.
+    min_weight_fraction_leaf : float, default=0.0
+        Each side of a split must keep this share of the total weight.
+    max_features : int, float, {"sqrt", "log2"} or None, default=None
+        How many features a split looks at, drawn anew for every node; None looks at all of them.
+    random_state : int, RandomState or None, default=None
+        For draws of features and of random places. Without draws the tree does not depend on it.
+    max_leaf_nodes : int or None, default=None
+        The largest number of leaves; the split that lowers the impurity most then comes first.
+    min_impurity_decrease : float, default=0.0
+        A split must lower the weighted impurity by this much.
+    class_weight : dict, list of dict, "balanced" or None, default=None
+        Weights of the classes; a list has one dict an output.
+    ccp_alpha : float, default=0.0
+        Cost-complexity pruning: the cost of a leaf, in units of impurity.
+    monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
+        +1 where the probability of the second class must not fall as the feature rises, -1 where it must not rise, else 0. A dict
+        goes by column names. For two classes only.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns whose values are categories: those of a categorical dtype in a pandas or polars table; or a mask, or column
+        numbers or names. A split sends a set of categories left: for two classes the best of all sets, for more the best of all
+        sets up to nine categories, and beyond that of the sets that begin the order by a class's share and of the single ones.
+    unseen : {"missing", "error", "other"}, default="missing"
+        A category that training never saw is treated as a missing value, is an error, or goes with the larger side of each split.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree, with scikit-learn's arrays.
+    classes_ : ndarray of shape (n_classes,) or list of them
+        The class labels, of each output if there are several.
+    n_classes_ : int or list of int
+        Their number.
+    n_outputs_ : int
+        The number of columns of y.
+    max_features_ : int
+        The number of features that each split looks at.
+    feature_importances_ : ndarray of shape (n_features,)
+        The impurity that the splits on each feature remove; they sum to one.
+    categories_ : list
+        The categories of each column, None for a column of numbers.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    Fitting takes O(n d log n) for ranking and O(n d) a level of the tree. Missing values (NaN) go to the side that is better in
+    training; where training had none, to the larger side. scikit-learn rounds X to single precision and treats values closer than
+    1e-7 as one; here values count as they are. Of equally good splits the feature with the lowest number wins, where scikit-learn
+    draws one. Nodes are numbered parents first, left before right, also with `max_leaf_nodes`.
+
+    References
+    ----------
+    L. Breiman, J. Friedman, R. Olshen and C. Stone, "Classification and Regression Trees", 1984.
+
+    Examples
+    --------
+    >>> from mercer.tree import DecisionTreeClassifier
+    >>> X = [[5, 0], [5, 1], [10, 2], [10, 2], [5, 1]]
+    >>> tree = DecisionTreeClassifier().fit(X, ["Premium", "Premium", "Advanced", "Advanced", "Basic"])
+    >>> float(tree.tree_.impurity[0].round(2))
+    0.64
+    >>> tree.predict([[10, 2], [5, 0]]).tolist()
+    ['Advanced', 'Premium']
+    """
+
+    _parameter_rules: ClassVar[dict[str, Rule]] = {
+        **GROWTH_RULES,
+        "criterion": OneOf(*CLASSIFICATION),
+        "splitter": OneOf("best", "random"),
+        "random_state": RandomState(),
+        "class_weight": Null() | OneOf("balanced") | Instance(dict) | Instance(list),
+        "monotonic_cst": MONOTONE_RULE,
+        "categorical_features": CATEGORICAL_RULE,
+        "unseen": UNSEEN_RULE,
+    }
+
+    classes_: Any
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: Any = None,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
+        categorical_features: Any = "from_dtype",
+        unseen: str = "missing",
+    ) -> None:
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.unseen = unseen
+
+    @fit_method
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            NaN is a missing value. Sparse rows are written out.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, is_classifier=True)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The most frequent class of each row's leaf, of shape (n_samples,) or (n_samples, n_outputs)."""
+        return labels_of(self._values(X), self.classes_)
+
+    def predict_proba(self, X: Any) -> Any:
+        """The class shares of each row's leaf, of shape (n_samples, n_classes); a list of such for several outputs."""
+        return shares_of(self._values(X), self.classes_)
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """The logarithms of `predict_proba`."""
+        shares = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return [np.log(each) for each in shares] if isinstance(shares, list) else np.log(shares)
+
+    def leaf_counts(self, node: int, *, output: int = 0) -> dict[Any, Any]:
+        """How many training rows of each class a node holds: label to count, or to weight where rows were weighted."""
+        check_is_fitted(self)
+        tree = self.tree_
+        if not 0 <= node < tree.node_count:
+            raise ValueError(f"node={node} is not valid; it must be an integer from 0 to {tree.node_count - 1}.")
+        classes = self.classes_ if self.n_outputs_ == 1 else self.classes_[output]
+        counts = tree.value[node, output, : len(classes)] * tree.weighted_n_node_samples[node]
+        is_whole = tree.weighted_n_node_samples[node] == tree.n_node_samples[node]
+        numbers = np.rint(counts).astype(int).tolist() if is_whole else counts.tolist()
+        return {label: number for label, number in zip(classes.tolist(), numbers, strict=True) if number > 0}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+class DecisionTreeRegressor(RegressorMixin, DecisionTree):
+    r"""A regression tree (CART): splits of one feature at a time after which the mean (or median) of each side fits best.
+
+    The impurity of a node is the variance of its targets ("squared_error"), their mean absolute deviation from the median
+    ("absolute_error"), or half of the mean Poisson deviance, :math:`\frac{1}{w}\sum_i w_i y_i \log (y_i / \bar y)` ("poisson").
+    Every split is the one that lowers the weighted impurity of its two sides most.
+
+    Parameters
+    ----------
+    criterion : {"squared_error", "friedman_mse", "absolute_error", "poisson"}, default="squared_error"
+        The impurity. "friedman_mse" gives the same splits as "squared_error": Friedman's improvement is its fall.
+    splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, random_state
+        As for `DecisionTreeClassifier`.
+    max_leaf_nodes, min_impurity_decrease, ccp_alpha
+        As for `DecisionTreeClassifier`.
+    monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
+        +1 where the prediction must not fall as the feature rises, -1 where it must not rise, else 0; for one target only.
+    categorical_features, unseen
+        As for `DecisionTreeClassifier`; the set of categories that goes left is the best of all sets for one target.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree, with scikit-learn's arrays.
+    n_outputs_, max_features_, feature_importances_, categories_
+        As for `DecisionTreeClassifier`.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    See `DecisionTreeClassifier`. "absolute_error" takes O(n d log n) a level.
+
+    References
+    ----------
+    L. Breiman, J. Friedman, R. Olshen and C. Stone, "Classification and Regression Trees", 1984.
+
+    Examples
+    --------
+    >>> from mercer.tree import DecisionTreeRegressor
+    >>> tree = DecisionTreeRegressor(max_depth=1).fit([[0], [1], [2], [3]], [1, 1, 5, 7])
+    >>> tree.predict([[0.5], [2.5]])
+    array([1., 6.])
+    """
+
+    _parameter_rules: ClassVar[dict[str, Rule]] = {
+        **GROWTH_RULES,
+        "criterion": OneOf(*REGRESSION),
+        "splitter": OneOf("best", "random"),
+        "random_state": RandomState(),
+        "monotonic_cst": MONOTONE_RULE,
+        "categorical_features": CATEGORICAL_RULE,
+        "unseen": UNSEEN_RULE,
+    }
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "squared_error",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
+        categorical_features: Any = "from_dtype",
+        unseen: str = "missing",
+    ) -> None:
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.unseen = unseen
+
+    @fit_method
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            NaN is a missing value. Sparse rows are written out.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, is_classifier=False)
+
+    def predict(self, X: Any) -> FloatArray:
+        """The value of each row's leaf, of shape (n_samples,) or (n_samples, n_outputs)."""
+        values = self._values(X)[:, :, 0]
+        return values[:, 0] if self._has_one_output else values

@@ -1,0 +1,112 @@
+"""Training data of tree models: X as the splitters read it, y as codes or numbers, and what predictions need of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_consistent_length
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from mercer._arrays import FLOATS, FloatArray, check_class_weight, check_weights, check_X
+from mercer.tree._categories import CategoryCoder, check_categories, dense
+from mercer.tree._growth import Targets
+
+
+@dataclass(frozen=True)
+class Training:
+    """One fit's data."""
+
+    X: FloatArray
+    targets: Targets
+    weights: FloatArray | None
+    coder: CategoryCoder
+    classes: list[npt.NDArray[Any]]  # of each output; none in regression
+    has_one_output: bool
+
+    def label_attributes(self) -> dict[str, Any]:
+        """`classes_` and the like, as scikit-learn has them."""
+        n_outputs = self.targets.values.shape[1]
+        if not self.classes:
+            return {"n_outputs_": n_outputs}
+        if n_outputs == 1:
+            return {"n_outputs_": 1, "classes_": self.classes[0], "n_classes_": len(self.classes[0])}
+        return {"n_outputs_": n_outputs, "classes_": self.classes, "n_classes_": [len(classes) for classes in self.classes]}
+
+
+def check_training(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    is_classifier: bool,
+    categorical_features: Any,
+    class_weight: Any = None,
+) -> Training:
+    """Check everything that a fit is given."""
+    coder, X, y = _check_X_y(estimator, X, y, categorical_features, is_classifier)
+    weights = check_weights(sample_weight, len(y), np.float64)
+    has_one_output = y.ndim == 1
+    y = y.reshape(len(y), -1)
+    if not is_classifier:
+        return Training(X, Targets(y.astype(np.float64)), weights, coder, [], has_one_output)
+    found = [np.unique(column, return_inverse=True) for column in y.T]
+    classes, codes = [each for each, _ in found], np.stack([places for _, places in found], axis=1)
+    weights = _weigh_classes(class_weight, classes, codes, weights)
+    targets = Targets(codes.astype(np.int32), max(len(each) for each in classes))
+    return Training(X, targets, weights, coder, classes, has_one_output)
+
+
+def _check_X_y(
+    estimator: Any, X: Any, y: Any, categorical_features: Any, is_classifier: bool
+) -> tuple[CategoryCoder, FloatArray, npt.NDArray[Any]]:
+    options = {"multi_output": True, "y_numeric": not is_classifier}
+    is_plain = categorical_features is None or (isinstance(categorical_features, str) and not hasattr(X, "columns"))
+    coder = None if is_plain else check_categories(estimator, X, categorical_features)
+    if coder is not None and coder.has_any:
+        y = validate_data(estimator, X="no_validation", y=y, **options)
+        validate_data(estimator, X, skip_check_array=True)  # the names: after y, whose check forgets them
+        X = coder.encode(X, "error")
+        check_consistent_length(X, y)
+    else:
+        checks = {"accept_sparse": "csr", "accept_large_sparse": False, "dtype": FLOATS, "ensure_all_finite": "allow-nan"}
+        X, y = validate_data(estimator, X, y, **checks, **options)
+        X = dense(X)
+        coder = CategoryCoder((None,) * X.shape[1])
+    if is_classifier:
+        check_classification_targets(y)
+    return coder, X, y
+
+
+def _weigh_classes(
+    class_weight: Any, classes: list[npt.NDArray[Any]], codes: npt.NDArray[np.intp], weights: FloatArray | None
+) -> FloatArray | None:
+    """The rows' weights times those of their classes, in every output."""
+    if class_weight is None:
+        return weights
+    of_output = class_weight if isinstance(class_weight, list) else [class_weight] * len(classes)
+    if len(of_output) != len(classes) or (isinstance(class_weight, dict) and len(classes) > 1):
+        raise ValueError(
+            f"class_weight={class_weight!r} is not valid for {len(classes)} outputs; it must be None, 'balanced' or a list with one "
+            "dict an output."
+        )
+    total = weights
+    for output, wanted in enumerate(of_output):
+        factors = check_class_weight(wanted, classes[output], codes[:, output], weights, np.float64)
+        if factors is not None:
+            others = factors if weights is None else factors / np.where(weights > 0, weights, 1)
+            total = others if total is None else total * others
+    return total
+
+
+def check_query(estimator: Any, X: Any) -> FloatArray:
+    """X of a prediction: coded where the fit saw categories."""
+    coder: CategoryCoder = estimator._coder
+    if not coder.has_any:
+        return dense(check_X(estimator, X, sparse="csr", finite="allow-nan", reset=False))
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    return coder.encode(X, estimator.unseen)
