@@ -61,8 +61,8 @@ class CategoryCoder:
             strange = [level for level in _plain(levels[np.unique(places[places >= 0])]) if level not in known]
             if strange:
                 raise ValueError(
-                    f"Column {self.describe(column)} holds the category {strange[0]!r}, which training never saw (unseen='error'); "
-                    "set unseen='missing' or 'other' to let such rows pass."
+                    f"Column {self.describe(column)} holds the category {strange[0]!r}, which training never saw "
+                    "(unseen='error'); set unseen='missing' or 'other' to let such rows pass."
                 )
         return table[places]
 
@@ -109,7 +109,7 @@ def _categorical_mask(columns: _Columns, wanted: Any) -> npt.NDArray[np.bool_]:
             raise InvalidParameterError(
                 f"categorical_features is a mask of shape {wanted.shape}; X has {d} columns, so it must have the shape ({d},)."
             )
-        return wanted
+        return np.asarray(wanted, dtype=bool)
     mask = np.zeros(d, dtype=bool)
     for which in wanted.ravel().tolist():
         mask[_column_number(columns, which)] = True

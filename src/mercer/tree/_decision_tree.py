@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -111,8 +111,6 @@ class DecisionTree(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
         -------
         Bunch with `ccp_alphas` and `impurities`, both of shape (n_steps,)
         """
-        from sklearn.base import clone
-
         return pruning_path(clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight).tree_)
 
     def __sklearn_tags__(self) -> Any:
@@ -129,9 +127,7 @@ def require_counts(criterion: Any, data: Training) -> None:
         return
     y, weights = data.targets.values, data.weights
     if (y < 0).any():
-        raise ValueError(
-            f"y holds the negative value {y.min():g}. Some value(s) of y are negative which is not allowed for Poisson regression."
-        )
+        raise ValueError(f"y holds {y.min():g}: some value(s) of y are negative which is not allowed for Poisson regression.")
     if (np.average(y, axis=0, weights=weights) <= 0).any():
         raise ValueError("Sum of y is not strictly positive which is necessary for Poisson regression.")
 
@@ -151,7 +147,7 @@ def shares_of(values: FloatArray, classes: Any) -> Any:
     return [np.ascontiguousarray(values[:, output, : len(each)]) for output, each in enumerate(classes)]
 
 
-class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
+class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[misc]
     r"""A classification tree (CART): splits of one feature at a time that make the classes of each side as pure as can be.
 
     A node of weight :math:`w` with class shares :math:`p_k` has the impurity :math:`1 - \sum_k p_k^2` (Gini),
@@ -185,14 +181,15 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     ccp_alpha : float, default=0.0
         Cost-complexity pruning: the cost of a leaf, in units of impurity.
     monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
-        +1 where the probability of the second class must not fall as the feature rises, -1 where it must not rise, else 0. A dict
-        goes by column names. For two classes only.
+        +1 where the probability of the second class must not fall as the feature rises, -1 where it must not rise, else 0.
+        A dict goes by column names. For two classes only.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns whose values are categories: those of a categorical dtype in a pandas or polars table; or a mask, or column
         numbers or names. A split sends a set of categories left: for two classes the best of all sets, for more the best of all
         sets up to nine categories, and beyond that of the sets that begin the order by a class's share and of the single ones.
     unseen : {"missing", "error", "other"}, default="missing"
-        A category that training never saw is treated as a missing value, is an error, or goes with the larger side of each split.
+        A category that training never saw is treated as a missing value, is an error, or goes with the larger side of each
+        split.
 
     Attributes
     ----------
@@ -215,10 +212,10 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
 
     Notes
     -----
-    Fitting takes O(n d log n) for ranking and O(n d) a level of the tree. Missing values (NaN) go to the side that is better in
-    training; where training had none, to the larger side. scikit-learn rounds X to single precision and treats values closer than
-    1e-7 as one; here values count as they are. Of equally good splits the feature with the lowest number wins, where scikit-learn
-    draws one. Nodes are numbered parents first, left before right, also with `max_leaf_nodes`.
+    Fitting takes O(n d) for ranking by a radix sort and O(n d) a level of the tree. Missing values (NaN) go to the side that is
+    better in training; where training had none, to the larger side. scikit-learn rounds X to single precision and treats
+    values closer than 1e-7 as one; here values count as they are. Of equally good splits the feature with the lowest number
+    wins, where scikit-learn draws one. Nodes are numbered parents first, left before right, also with `max_leaf_nodes`.
 
     References
     ----------
@@ -332,7 +329,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         return tags
 
 
-class DecisionTreeRegressor(RegressorMixin, DecisionTree):
+class DecisionTreeRegressor(RegressorMixin, DecisionTree):  # type: ignore[misc]
     r"""A regression tree (CART): splits of one feature at a time after which the mean (or median) of each side fits best.
 
     The impurity of a node is the variance of its targets ("squared_error"), their mean absolute deviation from the median

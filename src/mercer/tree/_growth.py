@@ -158,7 +158,7 @@ def check_directions(
     )
     if given.shape != (n_features,):
         raise InvalidParameterError(
-            f"monotonic_cst has the shape {given.shape}, but X has {n_features} features: it must have the shape ({n_features},)."
+            f"monotonic_cst has the shape {given.shape}; X has {n_features} features, so it must be ({n_features},)."
         )
     if not np.isin(given, (-1, 0, 1)).all():
         raise InvalidParameterError(f"monotonic_cst={monotonic_cst!r} is not valid; it must hold -1, 0 or 1 for each feature.")
@@ -166,7 +166,7 @@ def check_directions(
         return None
     if (wrong := np.flatnonzero((given != 0) & is_categorical)).size:
         raise InvalidParameterError(
-            f"monotonic_cst={monotonic_cst!r} constrains the categorical column {wrong[0]}: categories have no order; set it to 0 there."
+            f"monotonic_cst={monotonic_cst!r} constrains column {wrong[0]}, whose categories have no order; set it to 0."
         )
     if targets.values.shape[1] > 1:
         raise ValueError(f"monotonic_cst={monotonic_cst!r} is not supported with multiple outputs; it needs one target.")
@@ -190,4 +190,5 @@ def _directions_by_name(given: dict[str, int], n_features: int, names: tuple[str
 
 def make_seeds(random_state: Any, n: int) -> npt.NDArray[np.uint64]:
     """A seed for each of n trees."""
-    return random_state.randint(0, 2**63 - 1, size=n, dtype=np.int64).astype(np.uint64)
+    seeds: npt.NDArray[np.int64] = random_state.randint(0, 2**63 - 1, size=n, dtype=np.int64)
+    return seeds.astype(np.uint64)

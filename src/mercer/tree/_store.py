@@ -75,14 +75,13 @@ class TreeStore:
     @property
     def starts(self) -> IntArray:
         """Where each tree's nodes begin, and where the last one's end."""
-        return self.trees.node_starts.astype(np.int64)
+        return np.asarray(self.trees.node_starts, dtype=np.int64)
 
     @classmethod
     def join(cls, stores: Sequence[TreeStore]) -> TreeStore:
         """The trees of several stores in one."""
         if len(stores) == 1:
             return stores[0]
-        values = [store.values for store in stores]
         trees = kernels.Trees(
             np.concatenate([store.trees.nodes for store in stores]),
             np.concatenate([store.trees.words for store in stores]),
@@ -90,8 +89,11 @@ class TreeStore:
             np.concatenate([np.diff(store.trees.word_starts.astype(np.int64)) for store in stores]),
             stores[0].n_features,
         )
-        facts = [np.concatenate([getattr(store, name) for store in stores]) for name in ("impurity", "n_rows", "weight")]
-        return cls(trees, *facts, None if values[0] is None else np.concatenate(values))  # type: ignore[arg-type]
+        impurity = np.concatenate([store.impurity for store in stores])
+        n_rows = np.concatenate([store.n_rows for store in stores])
+        weight = np.concatenate([store.weight for store in stores])
+        values = [store.values for store in stores if store.values is not None]
+        return cls(trees, impurity, n_rows, weight, np.concatenate(values) if values else None)
 
     def sum_leaves(
         self, X: FloatArray, *, n_groups: int = 1, first: int = 0, last: int | None = None, n_threads: int
@@ -233,7 +235,7 @@ class Tree:
 
     @property
     def missing_go_to_left(self) -> npt.NDArray[np.uint8]:
-        return ((self.nodes["tag"] & MISSING_LEFT) != 0).astype(np.uint8)
+        return np.asarray((self.nodes["tag"] & MISSING_LEFT) != 0, dtype=np.uint8)
 
     @property
     def impurity(self) -> FloatArray:
@@ -314,11 +316,13 @@ class Tree:
         return sp.csr_matrix((np.ones(len(indices), dtype=np.int64), indices, indptr), shape=(len(leaves), self.node_count))
 
     def compute_feature_importances(self, normalize: bool = True) -> FloatArray:
-        """The impurity that the splits on each feature remove, weighted by the rows that pass them; of sum one if `normalize`."""
+        """The impurity that the splits on each feature remove, weighted by the rows that pass; of sum one if `normalize`."""
         splits = np.flatnonzero(~self.is_leaf)
         weighted = self.weighted_n_node_samples * self.impurity
         removed = weighted[splits] - weighted[splits + 1] - weighted[self.nodes["right"][splits]]
-        out = np.bincount(self.feature[splits], weights=removed, minlength=self.n_features) / self.weighted_n_node_samples[0]
+        out: FloatArray = (
+            np.bincount(self.feature[splits], weights=removed, minlength=self.n_features) / self.weighted_n_node_samples[0]
+        )
         return out / out.sum() if normalize and out.sum() > 0 else out
 
     def __reduce__(self) -> Any:

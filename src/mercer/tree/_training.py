@@ -91,8 +91,8 @@ def _weigh_classes(
     of_output = class_weight if isinstance(class_weight, list) else [class_weight] * len(classes)
     if len(of_output) != len(classes) or (isinstance(class_weight, dict) and len(classes) > 1):
         raise ValueError(
-            f"class_weight={class_weight!r} is not valid for {len(classes)} outputs; it must be None, 'balanced' or a list with one "
-            "dict an output."
+            f"class_weight={class_weight!r} is not valid for {len(classes)} outputs; it must be None, 'balanced' or a list "
+            "with one dict an output."
         )
     total = weights
     for output, wanted in enumerate(of_output):
