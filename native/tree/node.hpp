@@ -41,16 +41,12 @@ inline bool holds(const Word* set, std::size_t category) {
 }
 
 // Whether a value goes left. Categories are whole numbers from 0; a negative one was never seen in training.
-template <bool kHasCategories, Real T>
+template <Real T>
 bool goes_left(const Node& node, T value, const Word* words) {
-    if constexpr (kHasCategories) {
-        if (node.is_categorical() && !std::isnan(value)) {
-            const Word* set = words + static_cast<std::size_t>(node.threshold);
-            if (value < 0 || value >= static_cast<T>(Node::kFeature)) return (node.tag & Node::kOtherLeft) != 0;
-            return holds(set, static_cast<std::size_t>(value));
-        }
-    }
-    return (static_cast<double>(value) <= node.threshold) | (std::isnan(value) & ((node.tag & Node::kMissingLeft) != 0));
+    if (std::isnan(value)) return (node.tag & Node::kMissingLeft) != 0;
+    if (!node.is_categorical()) return static_cast<double>(value) <= node.threshold;
+    if (value < 0 || value >= static_cast<T>(Node::kFeature)) return (node.tag & Node::kOtherLeft) != 0;
+    return holds(words + static_cast<std::size_t>(node.threshold), static_cast<std::size_t>(value));
 }
 
 // Trees one after another. Never changed once made, so that views of it may be shared.

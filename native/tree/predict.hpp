@@ -25,26 +25,47 @@ struct Range {
 
 namespace detail {
 
-inline constexpr std::size_t kRowsPerBlock = 512;
 inline constexpr std::size_t kRowsAtOnce = 8;
+inline constexpr std::size_t kBlockBytes = 512 * 1024;  // of X: with a tree of some ten thousand nodes it stays in the second cache
 
-// The leaf of each of `count` contiguous rows of d values, at most kRowsAtOnce.
-template <bool kHasCategories, Real T>
-void find_leaves(const Trees::Part& tree, const T* x, std::size_t d, std::size_t count, std::uint32_t* at) {
+// One step of one row, without a branch: which way a row goes cannot be foretold. A row at a leaf stays there.
+template <bool kHasMissing>
+std::uint32_t step(const Node& node, double value, std::uint32_t at) {
+    std::uint32_t is_left = 0u - static_cast<std::uint32_t>(value <= node.threshold);
+    if constexpr (kHasMissing) is_left |= (0u - static_cast<std::uint32_t>(value != value)) & (0u - (node.tag >> 31));
+    static_assert(Node::kMissingLeft == 1u << 31);
+    const std::uint32_t next = node.right ^ ((node.right ^ (at + 1)) & is_left);
+    const std::uint32_t is_split = 0u - static_cast<std::uint32_t>(node.right != 0);
+    return at ^ ((at ^ next) & is_split);
+}
+
+// The leaves of kRowsAtOnce contiguous rows of d values, in a tree that splits on numbers only.
+template <bool kHasMissing, Real T>
+void find_leaves(const Trees::Part& tree, const T* x, std::size_t d, std::uint32_t* leaves) {
     const Node* nodes = tree.nodes.data();
-    const Word* words = tree.words.data();
-    std::fill_n(at, count, 0);
-    bool is_moving = true;
-    while (is_moving) {
-        is_moving = false;
-        for (std::size_t l = 0; l < count; ++l) {
-            const Node node = nodes[at[l]];
-            const bool is_left = goes_left<kHasCategories>(node, x[l * d + node.feature()], words);
-            const std::uint32_t next = is_left ? at[l] + 1 : node.right;
-            at[l] = node.is_leaf() ? at[l] : next;
-            is_moving |= !node.is_leaf();
+    std::uint32_t at[kRowsAtOnce] = {};
+    std::uint32_t is_moving = 1;
+    while (is_moving != 0) {
+        is_moving = 0;
+#pragma GCC unroll 8
+        for (std::size_t l = 0; l < kRowsAtOnce; ++l) {
+            const Node& node = nodes[at[l]];
+            is_moving |= node.right;
+            at[l] = step<kHasMissing>(node, static_cast<double>(x[l * d + node.feature()]), at[l]);
         }
     }
+    std::copy_n(at, kRowsAtOnce, leaves);
+}
+
+// The leaf of one row.
+template <Real T>
+std::uint32_t find_leaf(const Trees::Part& tree, const T* x) {
+    std::uint32_t at = 0;
+    while (!tree.nodes[at].is_leaf()) {
+        const Node& node = tree.nodes[at];
+        at = goes_left(node, x[node.feature()], tree.words.data()) ? at + 1 : node.right;
+    }
+    return at;
 }
 
 // Rows as they lie, or copied where a row is not contiguous.
@@ -59,6 +80,11 @@ class RowBlock {
         data_ = copy_.data();
     }
     const T* row(std::size_t i) const { return data_ + i * d_; }
+    bool has_missing(std::size_t n_rows) const {
+        bool out = false;
+        for (std::size_t i = 0; i < n_rows * d_; ++i) out |= data_[i] != data_[i];
+        return out;
+    }
 
    private:
     std::size_t d_;
@@ -66,30 +92,35 @@ class RowBlock {
     std::vector<T> copy_;
 };
 
-// Calls take(row, tree, leaf) for every row and tree; of one row, the trees come in their order. Threads share the rows.
+// How many rows a block has: enough for every thread, and no more than the cache holds.
+inline std::size_t rows_per_block(std::size_t n, std::size_t row_bytes, Threads threads) {
+    const std::size_t most = std::max<std::size_t>(kBlockBytes / std::max<std::size_t>(row_bytes, 1), 8 * kRowsAtOnce);
+    const std::size_t share = n / (4 * static_cast<std::size_t>(threads.count)) + 1;
+    return std::clamp(share, 8 * kRowsAtOnce, most) / kRowsAtOnce * kRowsAtOnce;
+}
+
+// Calls take(row, tree, the tree's nodes, leaf) for every row and tree; of one row, the trees come in their order. Threads share
+// the rows.
 template <Real T, class Take>
 void for_each_leaf(const Trees& trees, Range range, Matrix<const T> x, Threads threads, Take&& take) {
-    const auto work = static_cast<double>(x.rows) * static_cast<double>(range.count()) * 20;
-    const std::size_t n_blocks = (x.rows + kRowsPerBlock - 1) / kRowsPerBlock;
-    parallel_for(n_blocks, threads.for_work(work), [&](std::size_t b) {
-        const std::size_t begin = b * kRowsPerBlock;
-        const std::size_t end = std::min(begin + kRowsPerBlock, x.rows);
+    threads = threads.for_work(static_cast<double>(x.rows) * static_cast<double>(range.count()) * 20);
+    const std::size_t size = rows_per_block(x.rows, x.cols * sizeof(T), threads);
+    parallel_for((x.rows + size - 1) / size, threads, [&](std::size_t b) {
+        const std::size_t begin = b * size;
+        const std::size_t end = std::min(begin + size, x.rows);
         const RowBlock<T> block(x, begin, end);
+        const bool has_missing = block.has_missing(end - begin);
         for (std::size_t t = range.first; t < range.last; ++t) {
             checkpoint();
             const auto tree = trees.part(t);
-            for (std::size_t i = begin; i < end; i += kRowsAtOnce) {
-                const std::size_t count = std::min(kRowsAtOnce, end - i);
-                std::uint32_t at[kRowsAtOnce];
-                if (!tree.words.empty()) {
-                    find_leaves<true>(tree, block.row(i - begin), x.cols, count, at);
-                } else if (count == kRowsAtOnce) {
-                    find_leaves<false>(tree, block.row(i - begin), x.cols, kRowsAtOnce, at);
-                } else {
-                    find_leaves<false>(tree, block.row(i - begin), x.cols, count, at);
-                }
-                for (std::size_t l = 0; l < count; ++l) take(i + l, t, at[l]);
+            std::size_t i = begin;
+            for (; i + kRowsAtOnce <= end && tree.words.empty(); i += kRowsAtOnce) {
+                std::uint32_t leaves[kRowsAtOnce];
+                has_missing ? find_leaves<true>(tree, block.row(i - begin), x.cols, leaves)
+                            : find_leaves<false>(tree, block.row(i - begin), x.cols, leaves);
+                for (std::size_t l = 0; l < kRowsAtOnce; ++l) take(i + l, t, tree.nodes.data(), leaves[l]);
             }
+            for (; i < end; ++i) take(i, t, tree.nodes.data(), find_leaf(tree, block.row(i - begin)));
         }
     });
 }
@@ -101,8 +132,8 @@ template <Real T>
 void add_leaf_values(const Trees& trees, Range range, Matrix<const T> x, RowMajor<double> out, Threads threads) {
     std::vector<std::size_t> columns(range.count());
     for (std::size_t t = 0; t < columns.size(); ++t) columns[t] = t % out.cols;
-    detail::for_each_leaf(trees, range, x, threads, [&](std::size_t row, std::size_t t, std::uint32_t leaf) {
-        out(row, columns[t - range.first]) += trees.part(t).nodes[leaf].threshold;
+    detail::for_each_leaf(trees, range, x, threads, [&](std::size_t row, std::size_t t, const Node* nodes, std::uint32_t leaf) {
+        out(row, columns[t - range.first]) += nodes[leaf].threshold;
     });
 }
 
@@ -111,7 +142,7 @@ void add_leaf_values(const Trees& trees, Range range, Matrix<const T> x, RowMajo
 template <Real T>
 void add_node_values(const Trees& trees, Range range, Matrix<const T> x, RowMajor<const double> values,
                      std::span<const double> weights, RowMajor<double> out, Threads threads) {
-    detail::for_each_leaf(trees, range, x, threads, [&](std::size_t row, std::size_t t, std::uint32_t leaf) {
+    detail::for_each_leaf(trees, range, x, threads, [&](std::size_t row, std::size_t t, const Node*, std::uint32_t leaf) {
         const double* line = values.row(trees.node_starts()[t] + leaf);
         const double weight = weights.empty() ? 1.0 : weights[t - range.first];
         for (std::size_t k = 0; k < out.cols; ++k) out(row, k) += weight * line[k];
@@ -121,8 +152,9 @@ void add_node_values(const Trees& trees, Range range, Matrix<const T> x, RowMajo
 // The number of the leaf of each row (lines) in each tree (columns).
 template <Real T>
 void leaf_numbers(const Trees& trees, Range range, Matrix<const T> x, RowMajor<std::int64_t> out, Threads threads) {
-    detail::for_each_leaf(trees, range, x, threads,
-                          [&](std::size_t row, std::size_t t, std::uint32_t leaf) { out(row, t - range.first) = leaf; });
+    detail::for_each_leaf(trees, range, x, threads, [&](std::size_t row, std::size_t t, const Node*, std::uint32_t leaf) {
+        out(row, t - range.first) = leaf;
+    });
 }
 
 }  // namespace mercer::tree
