@@ -10,7 +10,7 @@ from benchmarks._case import MERCER, SCIKIT_LEARN, Case, Contender, Data, Estima
 from benchmarks.tree._problems import classes, error_rate, fit, log_loss, numbers, squared_error
 from benchmarks.tree.forests import predict
 
-# Equal settings: 100 rounds, 31 leaves grown leaf by leaf, 255 bins, a rate of 0.1, at least 20 rows a leaf, no penalty, two threads.
+# Equal settings: 100 rounds, 31 leaves grown leaf by leaf, 255 bins, a rate of 0.1, no penalty, two threads.
 _XGBOOST = {
     "n_estimators": 100,
     "learning_rate": 0.1,
