@@ -6,13 +6,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mercer import cluster, linear_model, losses, optim, penalties, plots, preprocessing, svm
+    from mercer import cluster, ensemble, linear_model, losses, optim, penalties, plots, preprocessing, svm
     from mercer._show_versions import show_versions
 
 __version__ = "0.1.0"
 __all__ = [
     "__version__",
     "cluster",
+    "ensemble",
     "linear_model",
     "losses",
     "optim",

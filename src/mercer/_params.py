@@ -230,6 +230,34 @@ class Splitter(Rule):
         return "None, an integer >= 2, a cross-validation splitter or an iterable of (train, test) index arrays"
 
 
+class Fittable(Rule):
+    """An estimator of any library that follows scikit-learn's conventions."""
+
+    def accept(self, value: Any) -> Any:
+        return value if hasattr(value, "fit") and not isinstance(value, type) else _REFUSED
+
+    def describe(self) -> str:
+        return "an estimator (an instance with a fit method)"
+
+
+class NamedEstimators(Rule):
+    """A list of (name, estimator) pairs, of which some may be 'drop'; what kind they are is checked by who takes them."""
+
+    def accept(self, value: Any) -> Any:
+        is_list = isinstance(value, (list, tuple)) and len(value) > 0
+        return list(value) if is_list and all(map(self._is_pair, value)) else _REFUSED
+
+    @staticmethod
+    def _is_pair(item: Any) -> bool:
+        if not isinstance(item, (tuple, list)) or len(item) != 2 or not isinstance(item[0], str):
+            return False
+        is_dropped = isinstance(item[1], str) and item[1] == "drop"
+        return is_dropped or Fittable().accept(item[1]) is not _REFUSED
+
+    def describe(self) -> str:
+        return "a non-empty list of (name, estimator) pairs with an instance that has a fit method, or 'drop', as estimator"
+
+
 class RandomState(Rule):
     def accept(self, value: Any) -> Any:
         is_seed = _is_integer(value) and 0 <= value < 2**32

@@ -11,6 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import get_tags
 
+from mercer.linear_model import Lasso, LogisticRegression, Ridge, RidgeClassifier
+from mercer.losses import Huber
 from tests.common.discovery import all_estimators
 
 
@@ -23,12 +25,22 @@ class SplitByValue:
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Any:
         first = X[:, [0]].toarray().ravel() if hasattr(X, "toarray") else np.asarray(X)[:, 0]
-        is_high = first > 0.5
-        for test in (is_high, ~is_high):
+        is_first = self.is_first(first)
+        for test in (is_first, ~is_first):
             yield np.flatnonzero(~test), np.flatnonzero(test)
+
+    def is_first(self, values: Any) -> Any:
+        return values > 0.5
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         return 2
+
+
+class SplitByDigit(SplitByValue):
+    """As above, with every class in both folds."""
+
+    def is_first(self, values: Any) -> Any:
+        return np.floor(10 * values) % 2 == 0
 
 
 @dataclass(frozen=True)
@@ -45,7 +57,7 @@ class Case:
     unique_params: Mapping[str, Any] = field(default_factory=dict)  # leave one solution, whatever the order of the rows
     row_counting: tuple[str, ...] = ()  # attributes for which a row of weight two is not two rows
     grid: Mapping[str, list[Any]] = field(default_factory=dict)  # for a grid search
-    is_lazy: bool = False  # a fit only keeps the data: it solves nothing that a certificate could speak of
+    is_lazy: bool = False  # a fit keeps the data or leaves the work to members: it solves nothing that a certificate speaks of
     is_online: bool = False  # takes one step a row: a step of weight two is not two steps
 
 
@@ -135,6 +147,32 @@ CASES["Perceptron"] = Case(
     long_params=ONLINE, fixed_params=lambda X: {"shuffle": False}, grid={"eta0": [0.1, 1.0]}, is_online=True
 )
 
+# Members with one solution, found to the last digits, and folds in which a row goes where its repetitions go.
+CLASSIFIERS = [("logistic", LogisticRegression(tol=1e-12)), ("ridge", RidgeClassifier(alpha=5.0))]
+REGRESSORS = [("ridge", Ridge(alpha=5.0)), ("lasso", Lasso(alpha=0.1, tol=1e-12))]
+CASES["VotingClassifier"] = Case(params={"estimators": CLASSIFIERS}, grid={"weights": [None, [1, 2]]})
+CASES["VotingRegressor"] = Case(params={"estimators": REGRESSORS}, grid={"weights": [None, [1, 2]]}, is_lazy=True)
+CASES["StackingClassifier"] = Case(
+    params={"estimators": CLASSIFIERS},
+    fixed_params=lambda X: {"cv": SplitByDigit(), "final_estimator": LogisticRegression(tol=1e-12)},
+    unique_params={"final_estimator": LogisticRegression(tol=1e-12)},
+    grid={"passthrough": [False, True]},
+)
+CASES["StackingRegressor"] = Case(
+    params={"estimators": REGRESSORS},
+    fixed_params=lambda X: {"cv": SplitByValue(), "final_estimator": Ridge()},
+    unique_params={"final_estimator": Ridge()},
+    grid={"passthrough": [False, True]},
+    is_lazy=True,
+)
+CASES["SuperLearner"] = Case(
+    params={"estimators": REGRESSORS},
+    fixed_params=lambda X: {"cv": SplitByValue(), "tol": 1e-13},
+    iterative_params={"loss": Huber(delta=0.5), "estimators": [("ridge", Ridge(alpha=1e3)), ("lasso", Lasso(alpha=0.5))]},
+    unique_params={"tol": 1e-13},
+    grid={"cv": [2, 3]},
+)
+
 LONG_SHAPE = (200_000, 20)
 
 
@@ -150,6 +188,13 @@ def make(estimator: type[BaseEstimator], **params: Any) -> BaseEstimator:
     """An instance for small data, deterministic unless `params` says otherwise."""
     seed = {"random_state": 0} if "random_state" in parameters_of(estimator) else {}
     return estimator(**{**case_of(estimator).params, **seed, **params})
+
+
+def make_plain(estimator: type[BaseEstimator]) -> BaseEstimator:
+    """An instance with the defaults; what has none is as in `make`."""
+    signature = inspect.signature(estimator.__init__).parameters.values()
+    needed = [parameter.name for parameter in list(signature)[1:] if parameter.default is parameter.empty]
+    return estimator(**{name: case_of(estimator).params[name] for name in needed})
 
 
 def make_iterative(estimator: type[BaseEstimator], **params: Any) -> BaseEstimator:

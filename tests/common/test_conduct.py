@@ -256,7 +256,8 @@ def _leaf_task(estimator, data):
     recorder = Recorder()
     make_iterative(estimator).set_callbacks(recorder).fit(*data.args)
     parents = {id(context.parent) for context in recorder.contexts}
-    return next(context.task_name for context in recorder.contexts if id(context) not in parents)
+    leaves = [context.task_name for context in recorder.contexts if id(context) not in parents]
+    return "iteration" if "iteration" in leaves else leaves[0]  # an ensemble has tasks for its members too
 
 
 @every_estimator

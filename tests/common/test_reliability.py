@@ -19,7 +19,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from tests.common.cases import ESTIMATORS, LONG_SHAPE, case_of, fixed, make, make_data, takes_weights
+from tests.common.cases import ESTIMATORS, LONG_SHAPE, case_of, fixed, make, make_data, parameters_of, takes_weights
 from tests.common.children import finish_fork, fork_and_run, run_in_child
 from tests.common.discovery import peer_of
 from tests.common.state import (
@@ -99,7 +99,7 @@ def test_float32_is_kept_where_the_peer_keeps_it(estimator):
         if "transform" in mine and "float32" in get_tags(model).transformer_tags.preserves_dtype:
             assert mine["transform"].dtype == np.float32
         return
-    shared = {name: value for name, value in model.get_params(deep=False).items() if name in peer().get_params(deep=False)}
+    shared = {name: value for name, value in model.get_params(deep=False).items() if name in parameters_of(peer)}
     twin = peer(**shared).fit(*data.args)
     for name, value in {**fitted_attributes(twin), **outputs(twin, data.X)}.items():
         if isinstance(value, np.ndarray) and value.dtype == np.float32:

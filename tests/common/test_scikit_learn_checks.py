@@ -4,10 +4,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tests.common.cases import ESTIMATORS, case_of
+from tests.common.cases import ESTIMATORS, case_of, make_plain
 
 
-@parametrize_with_checks([estimator() for estimator in ESTIMATORS])
+@parametrize_with_checks([make_plain(estimator) for estimator in ESTIMATORS])
 def test_estimator_passes_the_check(estimator, check):
     if check.func.__name__.startswith("check_sample_weight_equivalence"):  # compares fits on rows in different orders
         if case_of(type(estimator)).is_online:

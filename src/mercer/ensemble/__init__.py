@@ -1,0 +1,13 @@
+"""Ensembles: models made of models."""
+
+from mercer.ensemble._stacking import StackingClassifier, StackingRegressor
+from mercer.ensemble._super_learner import SuperLearner
+from mercer.ensemble._voting import VotingClassifier, VotingRegressor
+
+__all__ = [
+    "StackingClassifier",
+    "StackingRegressor",
+    "SuperLearner",
+    "VotingClassifier",
+    "VotingRegressor",
+]

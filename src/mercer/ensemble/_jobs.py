@@ -1,0 +1,101 @@
+"""Work on members, one job a member, side by side or in turn: the results are the same and in the same order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from joblib import effective_n_jobs
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_predict
+from sklearn.utils.parallel import Parallel, delayed
+
+from mercer._base import FitTask
+from mercer._trace import log
+
+
+@contextmanager
+def naming(name: str, member: Any) -> Iterator[None]:
+    """Put the name of the member at work at the head of any error that it raises, whose type stays what it is."""
+    try:
+        yield
+    except Exception as error:
+        who = f"member {name!r} ({type(member).__name__})"
+        if isinstance(error, TypeError) and "unexpected keyword argument 'sample_weight'" in str(error):
+            raise TypeError(f"{who} does not support sample weights: its fit has no sample_weight.") from error
+        if len(error.args) == 1 and isinstance(error.args[0], str):
+            error.args = (f"{who}: {error.args[0]}",)
+        else:
+            error.add_note(f"raised by {who}")
+        raise
+
+
+@dataclass(frozen=True)
+class Job:
+    """A function of one member. It runs in another process where `n_jobs` asks for that, so it holds all that it needs."""
+
+    name: str
+    member: Any  # already cloned, so that a generator among its parameters is copied in the same state for any n_jobs
+    work: Callable[..., Any]  # takes the member first
+    args: tuple[Any, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def run(self) -> tuple[Any, float]:
+        """What the work gives, and the seconds it took."""
+        started = time.perf_counter()
+        with naming(self.name, self.member):
+            result = self.work(self.member, *self.args, **self.options)
+        return result, time.perf_counter() - started
+
+
+def run_jobs(jobs: Sequence[Job], doing: str, task: FitTask, *, n_jobs: int | None, verbose: int) -> list[Any]:
+    """The results in the order of the jobs. Each job is a task "member" to callbacks and a line in the log."""
+    is_serial = min(effective_n_jobs(n_jobs), len(jobs)) == 1
+    runs = (job.run() for job in jobs) if is_serial else iter(Parallel(n_jobs=n_jobs)(delayed(job.run)() for job in jobs))
+    results = []
+    for position, job in enumerate(jobs, start=1):
+        subtask = task.subtask("member")
+        result, seconds = next(runs)
+        subtask.end()
+        results.append(result)
+        owner = type(task.estimator).__name__
+        log(verbose, "%s: %s %r (%d of %d) in %.3g s", owner, doing, job.name, position, len(jobs), seconds)
+    return results
+
+
+def _fit(member: Any, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
+    return member.fit(X, y, **params)
+
+
+def fit_jobs(members: Mapping[str, Any], X: Any, y: Any, params: Mapping[str, Mapping[str, Any]]) -> list[Job]:
+    """Fit a clone of each member on all rows, with its own share of the metadata."""
+    return [Job(name, clone(member), _fit, (X, y, params[name])) for name, member in members.items()]
+
+
+def fold_jobs(
+    members: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    splits: Sequence[Any],
+    *,
+    methods: Sequence[str],
+    params: Mapping[str, Mapping[str, Any]],
+    n_jobs: int | None,
+) -> list[Job]:
+    """Predict each row by a clone of each member that was fitted on the folds without this row.
+
+    The folds are the same for all members. A class that a training fold lacks has probability zero there.
+    """
+    return [
+        Job(
+            name,
+            clone(member),
+            cross_val_predict,
+            (X, y),
+            {"cv": splits, "method": method, "params": dict(params[name]), "n_jobs": n_jobs},
+        )
+        for (name, member), method in zip(members.items(), methods, strict=True)
+    ]
