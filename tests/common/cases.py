@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import get_tags
 
-from mercer.linear_model import Lasso, LogisticRegression, Ridge, RidgeClassifier
+from mercer.linear_model import Lasso, LogisticRegression, QuantileRegressor, Ridge, RidgeClassifier
 from mercer.losses import Huber
 from tests.common.discovery import all_estimators
 
@@ -168,7 +168,10 @@ CASES["StackingRegressor"] = Case(
 CASES["SuperLearner"] = Case(
     params={"estimators": REGRESSORS},
     fixed_params=lambda X: {"cv": SplitByValue(), "tol": 1e-13},
-    iterative_params={"loss": Huber(delta=0.5), "estimators": [("ridge", Ridge(alpha=1e3)), ("lasso", Lasso(alpha=0.5))]},
+    iterative_params={
+        "loss": Huber(delta=0.5),
+        "estimators": [(f"{share:.0%}", QuantileRegressor(quantile=share, alpha=0.01)) for share in (0.3, 0.7)],
+    },
     unique_params={"tol": 1e-13},
     grid={"cv": [2, 3]},
 )

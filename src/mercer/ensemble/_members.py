@@ -50,7 +50,7 @@ class NamedMembers(MetaEstimatorMixin, TransformerMixin, MercerEstimator):  # ty
             return params
         for name, member in self._pairs():
             params[name] = member
-            if hasattr(member, "get_params"):
+            if hasattr(member, "get_params") and not isinstance(member, type):
                 params |= {f"{name}__{key}": value for key, value in member.get_params(deep=True).items()}
         return params
 
@@ -100,7 +100,9 @@ class NamedMembers(MetaEstimatorMixin, TransformerMixin, MercerEstimator):  # ty
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        members = [member for _, member in self._pairs() if not is_dropped(member) and hasattr(member, "__sklearn_tags__")]
+        members = [
+            member for _, member in self._pairs() if hasattr(member, "__sklearn_tags__") and not isinstance(member, type)
+        ]
         inputs = [get_tags(member).input_tags for member in members]
         tags.input_tags.allow_nan = bool(inputs) and all(given.allow_nan for given in inputs)
         tags.input_tags.sparse = bool(inputs) and all(given.sparse for given in inputs)

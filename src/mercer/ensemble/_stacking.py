@@ -258,9 +258,10 @@ class StackingClassifier(ClassifierMixin, Stacking):  # type: ignore[misc]  # sc
     -----
     A fit costs one fit of each member for every fold and one on all rows. Where members give two probabilities, the first,
     which follows from the second, is left out. A class that a training fold lacks has probability zero there, or the least
-    decision value of all (in scikit-learn -1.8e308, with which no final estimator can compute). `sample_weight` goes to all
-    members and to the final estimator. An error in a member names it. Also unlike scikit-learn's class this one logs where that
-    one prints; for a matrix of indicators, `predict_proba` gives the probability of label 1 (there: of label 0).
+    decision value of all (in scikit-learn -1.8e308, with which no final estimator can compute; with decision values every
+    training fold needs three classes, if there are as many). `sample_weight` goes to all members and to the final estimator. An
+    error in a member names it. Also unlike scikit-learn's class this one logs where that one prints; for a matrix of
+    indicators, `predict_proba` gives the probability of label 1 (there: of label 0).
 
     References
     ----------

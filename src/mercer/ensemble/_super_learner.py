@@ -180,7 +180,7 @@ class SuperLearner(Stacking):
 
     @property
     def _kind(self) -> str | None:  # type: ignore[override]
-        members = [member for _, member in self._pairs() if not is_dropped(member)]
+        members = [member for _, member in self._pairs() if not is_dropped(member) and not isinstance(member, type)]
         return next((kind for kind, is_kind in KINDS.items() if members and all(map(is_kind, members))), None)
 
     @property
