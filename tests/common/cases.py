@@ -153,20 +153,20 @@ REGRESSORS = [("ridge", Ridge(alpha=5.0)), ("lasso", Lasso(alpha=0.1, tol=1e-12)
 CASES["VotingClassifier"] = Case(params={"estimators": CLASSIFIERS}, grid={"weights": [None, [1, 2]]})
 CASES["VotingRegressor"] = Case(params={"estimators": REGRESSORS}, grid={"weights": [None, [1, 2]]}, is_lazy=True)
 CASES["StackingClassifier"] = Case(
-    params={"estimators": CLASSIFIERS},
+    params={"estimators": CLASSIFIERS, "cv": 2},
     fixed_params=lambda X: {"cv": SplitByDigit(), "final_estimator": LogisticRegression(tol=1e-12)},
     unique_params={"final_estimator": LogisticRegression(tol=1e-12)},
     grid={"passthrough": [False, True]},
 )
 CASES["StackingRegressor"] = Case(
-    params={"estimators": REGRESSORS},
+    params={"estimators": REGRESSORS, "cv": 2},
     fixed_params=lambda X: {"cv": SplitByValue(), "final_estimator": Ridge()},
     unique_params={"final_estimator": Ridge()},
     grid={"passthrough": [False, True]},
     is_lazy=True,
 )
 CASES["SuperLearner"] = Case(
-    params={"estimators": REGRESSORS},
+    params={"estimators": REGRESSORS, "cv": 2},
     fixed_params=lambda X: {"cv": SplitByValue(), "tol": 1e-13},
     iterative_params={
         "loss": Huber(delta=0.5),
