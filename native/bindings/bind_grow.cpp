@@ -1,11 +1,7 @@
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/unique_ptr.h>
 
-#include "bindings/grown_arrays.hpp"
+#include "bindings/growth_plan.hpp"
 #include "tree/class_criterion.hpp"
-#include "tree/columns.hpp"
-#include "tree/forest.hpp"
-#include "tree/grower.hpp"
 #include "tree/pair_criterion.hpp"
 
 namespace mercer::bindings {
@@ -14,58 +10,6 @@ namespace {
 
 using tree::Limits;
 using tree::RankedColumns;
-
-// What the trees of one call have in common.
-struct Plan {
-    const RankedColumns& columns;
-    std::span<const double> weights;
-    std::span<const std::uint64_t> seeds;
-    std::size_t n_draws;
-    std::size_t max_features;
-    std::span<const std::int8_t> directions;
-    const Limits& limits;
-    Threads threads;
-};
-
-Plan make_plan(const RankedColumns& columns, const MaybeIn1<double>& weights, const In1<std::uint64_t>& seeds, std::int64_t n_draws,
-               std::int64_t max_features, const MaybeIn1<std::int8_t>& directions, const Limits& limits, int n_threads) {
-    const std::size_t n = columns.n_rows();
-    require(0 <= n_draws && static_cast<std::uint64_t>(n_draws) <= n, "there are at most as many draws as rows");
-    require(max_features >= 1, "at least one feature must be looked at");
-    require(!directions || directions->shape(0) == columns.count(), "there must be a direction for each feature");
-    const auto w = per_row<double>(weights, n);
-    require(std::all_of(w.begin(), w.end(), [](double x) { return x >= 0 && x < tree::kInfinity; }),
-            "weights must be finite and >= 0");
-    return {columns,
-            w,
-            vector<std::uint64_t>(seeds),
-            static_cast<std::size_t>(n_draws),
-            static_cast<std::size_t>(max_features),
-            vector<std::int8_t>(directions),
-            limits,
-            threads(n_threads)};
-}
-
-// A forest of trees whose criterion make(weights) gives.
-template <class Make>
-nb::tuple grow(const Plan& plan, std::size_t n_values, Make&& make) {
-    std::unique_ptr<JoinedTrees> joined;
-    {
-        nb::gil_scoped_release release;
-        auto parts = tree::grow_forest(plan.seeds, plan.columns.n_rows(), plan.weights, plan.n_draws, plan.threads,
-                                       [&](std::uint64_t seed, std::span<const double> weights, Threads inner) {
-                                           return make(weights, [&](const auto& criterion) {
-                                               using Criterion = std::remove_cvref_t<decltype(criterion)>;
-                                               return tree::Grower<Criterion>(plan.columns, criterion, weights, plan.directions,
-                                                                              plan.limits, {plan.max_features, seed}, inner)
-                                                   .grow();
-                                           });
-                                       });
-        joined = std::make_unique<JoinedTrees>(parts, n_values, plan.columns.count());
-    }
-    return joined->to_python();
-}
-
 template <class Measure>
 nb::tuple grow_pair(const Plan& plan, std::span<const double> y, double offset, bool is_classification) {
     return grow(plan, is_classification ? 2 : 1, [&](std::span<const double> weights, auto&& with) {

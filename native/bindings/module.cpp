@@ -19,4 +19,5 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_locally_weighted(m);
     mercer::bindings::bind_trees(m);
     mercer::bindings::bind_grow(m);
+    mercer::bindings::bind_grow_regression(m);
 }

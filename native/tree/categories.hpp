@@ -132,7 +132,8 @@ class CategorySearch {
 // all sets, and the search is exact: O(n + c log c). For several classes or outputs every set is tried among a few categories;
 // among many, the sets that begin the order by each class's share, and each category against the rest: O(n + c^2 k).
 template <class Criterion>
-Split split_categories(const Criterion& criterion, const Ordered& feature, const Limits& limits) {
+Split split_categories(const Criterion& criterion, const Ordered& feature, const typename Criterion::Summary&, const Limits& limits,
+                       Scratch&) {
     Split best;
     detail::CategorySearch<Criterion>(criterion, feature, limits, best).run();
     return best;

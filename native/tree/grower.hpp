@@ -160,7 +160,7 @@ class Grower {
         const Ordered feature = ordered(f, task);
         Split split;
         if (columns_[f].is_categorical) {
-            split = split_categories(criterion_, feature, limits_);
+            split = split_categories(criterion_, feature, task.summary, limits_, scratch);
         } else {
             split.at = criterion_.scan(feature, task.summary, task.bounds, is_bounded_, limits_, scratch);
         }

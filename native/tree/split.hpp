@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tree/columns.hpp"
+#include "tree/running_median.hpp"
 
 namespace mercer::tree {
 
@@ -66,6 +67,8 @@ struct Scratch {
     std::vector<double> extra;
     std::vector<Row> rows;
     std::vector<std::size_t> features;
+    ListMedian list_median;
+    TreeMedian tree_median;
 
     explicit Scratch(std::size_t n) : weights(n + 64), sums(n + 64), rows(n + 1) {}
 };

@@ -1,0 +1,131 @@
+// Criteria for several regression targets a row: what a set of rows is worth is the mean over the targets.
+//
+// A set is summed up by its weight and the weighted sum of each target; the measures are those of one target.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "core/views.hpp"
+#include "tree/pair_criterion.hpp"
+#include "tree/split.hpp"
+
+namespace mercer::tree {
+
+template <class Measure>
+class MeanCriterion {
+   public:
+    struct Summary {
+        std::size_t n = 0;
+        double weight = 0;
+        double impurity = 0;
+        double worth = 0;
+        bool is_pure = true;
+        std::vector<double> sums;
+    };
+
+    // `y` (rows x outputs), of which `offsets` were taken off beforehand.
+    MeanCriterion(RowMajor<const double> y, std::span<const double> offsets, std::span<const double> weights)
+        : y_(y), offsets_(offsets), weights_(weights) {}
+
+    static constexpr double kScale = Measure::kScale;
+    std::size_t n_values() const { return y_.cols; }
+
+    Summary summarise(std::span<const Row> rows) const {
+        Summary out{.n = rows.size(), .sums = std::vector<double>(y_.cols, 0.0)};
+        if (rows.empty()) return out;
+        std::vector<double> terms(y_.cols, 0.0);
+        const double* first = y_.row(rows.front());
+        for (const Row row : rows) {
+            const double w = weight_of(row);
+            const double* y = y_.row(row);
+            out.weight += w;
+            for (std::size_t o = 0; o < y_.cols; ++o) {
+                out.sums[o] += w * y[o];
+                terms[o] += w * Measure::term(y[o]);
+                out.is_pure &= y[o] == first[o];
+            }
+        }
+        out.worth = worth_of(out.weight, out.sums.data());
+        if (out.is_pure) return out;
+        for (std::size_t o = 0; o < y_.cols; ++o) out.impurity += Measure::impurity(out.weight, out.sums[o], terms[o]);
+        out.impurity /= static_cast<double>(y_.cols);
+        return out;
+    }
+
+    double middle(const Summary&, const Summary&) const { return 0; }  // no bounds for more than one target
+
+    void write_values(const Summary& node, const Bounds&, double* values) const {
+        for (std::size_t o = 0; o < y_.cols; ++o) values[o] = node.sums[o] / node.weight + offsets_[o];
+    }
+
+    // The best cut of a feature's ordered rows: O(rows x outputs).
+    Candidate scan(const Ordered& feature, const Summary& node, const Bounds&, bool, const Limits& limits, Scratch& scratch) const {
+        Candidate best;
+        search(feature, node, limits, scratch, false, best);
+        if (feature.n_missing() > 0) search(feature, node, limits, scratch, true, best);
+        return best;
+    }
+
+    // Sums of a set of rows: its weight, then the sum of every target.
+    std::size_t n_sums() const { return 1 + y_.cols; }
+    void add(Row row, double* sums) const {
+        const double w = weight_of(row);
+        const double* y = y_.row(row);
+        sums[0] += w;
+        for (std::size_t o = 0; o < y_.cols; ++o) sums[1 + o] += w * y[o];
+    }
+    double worth(const double* sums) const { return worth_of(sums[0], sums + 1); }
+    std::size_t n_keys() const { return y_.cols; }  // categories are tried in the order of each target's mean
+    double key(const double* sums, std::size_t k) const { return sums[1 + k] / sums[0]; }
+
+   private:
+    static constexpr bool kIsPoisson = std::is_same_v<Measure, HalfPoisson>;
+
+    double weight_of(Row row) const { return weights_.empty() ? 1.0 : weights_[row]; }
+
+    double worth_of(double weight, const double* sums) const {
+        double worth = 0;
+        for (std::size_t o = 0; o < y_.cols; ++o) worth += Measure::worth(weight, sums[o]);
+        return worth / static_cast<double>(y_.cols);
+    }
+
+    // What a side leaves of the node's sum. Counts are never negative, so that what rounding leaves of a side of zeros is known to
+    // be one, and is refused as such.
+    static double rest(double total, double part) {
+        const double rest = total - part;
+        if constexpr (kIsPoisson) return rest > 1e-13 * total ? rest : 0.0;
+        return rest;
+    }
+
+    void search(const Ordered& feature, const Summary& node, const Limits& limits, Scratch& scratch, bool is_missing_left,
+                Candidate& best) const {
+        scratch.extra.assign(1 + 2 * y_.cols, 0.0);
+        double* left = scratch.extra.data();
+        double* right = left + 1 + y_.cols;
+        const std::size_t n = feature.rows.size();
+        const std::size_t n_extra = is_missing_left ? feature.n_missing() : 0;
+        for (std::size_t i = n - n_extra; i < n; ++i) add(feature.rows[i], left);
+        const std::size_t least = std::max<std::size_t>(limits.min_rows_leaf, 1);
+        const std::size_t last = is_missing_left ? feature.n_known - 1 : std::min(feature.n_known, n - 1);
+        for (std::size_t i = 0; i < last; ++i) {
+            add(feature.rows[i], left);
+            const std::size_t n_left = i + 1 + n_extra;
+            const double right_weight = node.weight - left[0];
+            if (n_left < least || n - n_left < least) continue;
+            if (left[0] < limits.min_weight_leaf || right_weight < limits.min_weight_leaf) continue;
+            for (std::size_t o = 0; o < y_.cols; ++o) right[o] = rest(node.sums[o], left[1 + o]);
+            const double value = worth_of(left[0], left + 1) + worth_of(right_weight, right);
+            if (value > best.worth && feature.is_border(i + 1)) best = {value, i + 1, is_missing_left};
+        }
+    }
+
+    RowMajor<const double> y_;
+    std::span<const double> offsets_;
+    std::span<const double> weights_;
+};
+
+}  // namespace mercer::tree
