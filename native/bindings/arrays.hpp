@@ -109,5 +109,6 @@ void bind_locally_weighted(nb::module_& m);
 void bind_trees(nb::module_& m);
 void bind_grow(nb::module_& m);
 void bind_grow_regression(nb::module_& m);
+void bind_grow_random(nb::module_& m);
 
 }  // namespace mercer::bindings

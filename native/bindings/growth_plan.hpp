@@ -13,12 +13,15 @@
 #include "tree/columns.hpp"
 #include "tree/forest.hpp"
 #include "tree/grower.hpp"
+#include "tree/plain_columns.hpp"
+#include "tree/random_grower.hpp"
 
 namespace mercer::bindings {
 
-// What the trees of one call have in common.
+// What the trees of one call have in common. The columns say how they are split: exactly or at random.
+template <class Columns>
 struct Plan {
-    const tree::RankedColumns& columns;
+    const Columns& columns;
     std::span<const double> weights;
     std::span<const std::uint64_t> seeds;
     std::size_t n_draws;
@@ -28,9 +31,10 @@ struct Plan {
     Threads threads;
 };
 
-inline Plan make_plan(const tree::RankedColumns& columns, const MaybeIn1<double>& weights, const In1<std::uint64_t>& seeds,
-                      std::int64_t n_draws, std::int64_t max_features, const MaybeIn1<std::int8_t>& directions,
-                      const tree::Limits& limits, int n_threads) {
+template <class Columns>
+Plan<Columns> make_plan(const Columns& columns, const MaybeIn1<double>& weights, const In1<std::uint64_t>& seeds,
+                        std::int64_t n_draws, std::int64_t max_features, const MaybeIn1<std::int8_t>& directions,
+                        const tree::Limits& limits, int n_threads) {
     const std::size_t n = columns.n_rows();
     require(0 <= n_draws && static_cast<std::uint64_t>(n_draws) <= n, "there are at most as many draws as rows");
     require(max_features >= 1, "at least one feature must be looked at");
@@ -48,33 +52,56 @@ inline Plan make_plan(const tree::RankedColumns& columns, const MaybeIn1<double>
             threads(n_threads)};
 }
 
+template <class Columns, class Criterion>
+using GrowerOf =
+    std::conditional_t<std::is_same_v<Columns, tree::RankedColumns>, tree::Grower<Criterion>, tree::RandomGrower<Criterion>>;
+
 // A forest of trees whose criterion make(weights) gives.
-template <class Make>
-nb::tuple grow(const Plan& plan, std::size_t n_values, Make&& make) {
+template <class Columns, class Make>
+nb::tuple grow(const Plan<Columns>& plan, std::size_t n_values, Make&& make) {
     std::unique_ptr<JoinedTrees> joined;
     {
         nb::gil_scoped_release release;
-        auto parts = tree::grow_forest(plan.seeds, plan.columns.n_rows(), plan.weights, plan.n_draws, plan.threads,
-                                       [&](std::uint64_t seed, std::span<const double> weights, Threads inner) {
-                                           return make(weights, [&](const auto& criterion) {
-                                               using Criterion = std::remove_cvref_t<decltype(criterion)>;
-                                               return tree::Grower<Criterion>(plan.columns, criterion, weights, plan.directions,
-                                                                              plan.limits, {plan.max_features, seed}, inner)
-                                                   .grow();
-                                           });
-                                       });
+        auto parts =
+            tree::grow_forest(plan.seeds, plan.columns.n_rows(), plan.weights, plan.n_draws, plan.threads,
+                              [&](std::uint64_t seed, std::span<const double> weights, Threads inner) {
+                                  return make(weights, [&](const auto& criterion) {
+                                      using Criterion = std::remove_cvref_t<decltype(criterion)>;
+                                      return GrowerOf<Columns, Criterion>(plan.columns, criterion, weights, plan.directions,
+                                                                          plan.limits, {plan.max_features, seed}, inner)
+                                          .grow();
+                                  });
+                              });
         joined = std::make_unique<JoinedTrees>(parts, n_values, plan.columns.count());
     }
     return joined->to_python();
 }
 
-// Targets of several outputs: a line per row, all finite.
-inline RowMajor<const double> targets_for(const tree::RankedColumns& columns, const Rows2<double>& y) {
-    const auto targets = rows<double>(y);
-    require(targets.rows == columns.n_rows() && targets.cols > 0, "there must be one line of targets per row");
-    require(std::all_of(targets.data, targets.data + targets.size(), [](double x) { return std::isfinite(x); }),
-            "targets must be finite");
-    return targets;
+// A class of columns: made of X, a flag for each column, and a number of threads.
+template <class Columns, Real T>
+void def_columns(nb::class_<Columns>& type) {
+    type.def(
+        "__init__",
+        [](Columns* self, In2<T> x, MaybeIn1<std::uint8_t> is_categorical, int n_threads) {
+            const auto values = matrix<T>(x);
+            require(!is_categorical || is_categorical->shape(0) == values.cols, "there must be a flag for each column");
+            for (std::size_t j = 0; is_categorical && j < values.cols; ++j)
+                for (std::size_t i = 0; vector<std::uint8_t>(*is_categorical)[j] != 0 && i < values.rows; ++i)
+                    require(std::isnan(values(i, j)) ||
+                                (values(i, j) >= 0 && values(i, j) < 1e6 && values(i, j) == std::floor(values(i, j))),
+                            "categories must be whole numbers from 0 to 999,999");
+            new (self) Columns(values, vector<std::uint8_t>(is_categorical), threads(n_threads));
+        },
+        nb::arg().noconvert(), nb::arg().noconvert().none(), nb::arg(), ReleaseGil());
+}
+
+template <class Columns>
+void def_columns(nb::module_& m, const char* name) {
+    nb::class_<Columns> type(m, name);
+    def_columns<Columns, double>(type);
+    def_columns<Columns, float>(type);
+    type.def_prop_ro("n_rows", &Columns::n_rows);
+    type.def_prop_ro("n_columns", &Columns::count);
 }
 
 }  // namespace mercer::bindings

@@ -20,4 +20,5 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_trees(m);
     mercer::bindings::bind_grow(m);
     mercer::bindings::bind_grow_regression(m);
+    mercer::bindings::bind_grow_random(m);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -73,6 +74,28 @@ class AbsoluteCriterion {
         return best;
     }
 
+    // Two given sides of a node, by its ranks: O(n), nothing is sorted. `space` is memory.
+    Weighed weigh(std::span<const Row> left, std::span<const Row> right, const Summary& node, std::vector<double>& space) const {
+        Weighed out{.n_left = left.size(), .worth = 0};
+        for (const Row row : left) out.left_weight += weight_of(row);
+        out.right_weight = node.weight - out.left_weight;
+        if (left.empty() || right.empty()) return {};
+        const std::array<double, 2> totals{out.left_weight, out.right_weight};
+        space.resize(node.n);
+        for (std::size_t o = 0; o < y_.cols; ++o) {
+            for (const Row row : left) space[ranks_[o * y_.rows + row]] = 0;
+            for (const Row row : right) space[ranks_[o * y_.rows + row]] = 1;
+            const auto medians = side_medians(node, o, space, totals);
+            for (std::size_t i = o * node.n; i < (o + 1) * node.n; ++i)
+                out.worth -=
+                    (node.weights.empty() ? 1.0 : node.weights[i]) * std::abs(node.sorted[i] - medians[space[i - o * node.n] != 0]);
+            out.left_value = node.medians[o] + medians[0];
+            out.right_value = node.medians[o] + medians[1];
+        }
+        out.worth /= static_cast<double>(y_.cols);
+        return out;
+    }
+
     std::size_t n_outputs() const { return y_.cols; }
 
     // The weighted median of an output alone, by the node's ranks: no target is compared again.
@@ -136,6 +159,25 @@ class AbsoluteCriterion {
         }
         out.medians[o] = median;
         return deviation;
+    }
+
+    // The medians of two sides, `side` by rank, less the node's own.
+    static std::array<double, 2> side_medians(const Summary& node, std::size_t o, std::span<const double> side,
+                                              std::array<double, 2> totals) {
+        std::array<double, 2> below{};
+        std::array<double, 2> last{};
+        std::array<double, 2> medians{};
+        std::array<bool, 2> is_passed{};
+        for (std::size_t i = 0; i < node.n; ++i) {
+            const std::size_t s = side[i] != 0;
+            const double y = node.sorted[o * node.n + i];
+            const double w = node.weights.empty() ? 1.0 : node.weights[o * node.n + i];
+            if (!is_passed[s]) medians[s] = below[s] == totals[s] / 2 ? last[s] / 2 + y / 2 : y;
+            below[s] += w;
+            is_passed[s] |= below[s] > totals[s] / 2;
+            last[s] = y;
+        }
+        return medians;
     }
 
     // The sums of deviations on both sides of every cut, and the medians where there are bounds, then the best of the cuts.

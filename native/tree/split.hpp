@@ -43,8 +43,19 @@ struct Split {
     std::size_t feature = 0;
     std::size_t turn = 0;          // of equal splits the one that was looked at first is better
     std::vector<Code> left_codes;  // of a split on categories
+    double worth() const { return at.worth; }
     bool is_found() const { return at.worth > -kInfinity; }
     bool is_better(const Split& other) const { return at.worth != other.at.worth ? at.worth > other.at.worth : turn < other.turn; }
+};
+
+// What a split that is given comes to: its worth, and weight and value of the sides (of one output).
+struct Weighed {
+    std::size_t n_left = 0;
+    double worth = -kInfinity;
+    double left_weight = 0;
+    double right_weight = 0;
+    double left_value = 0;
+    double right_value = 0;
 };
 
 // One feature of one node: its rows in the order of their values, those without one last.

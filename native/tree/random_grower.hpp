@@ -1,0 +1,417 @@
+// Grows one tree by random splits (extremely randomised trees): for each feature that is looked at one threshold between its least
+// and its largest value in the node, or one set of categories, is drawn; the best of them splits the node. O(n) a feature and
+// level.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "core/rng.hpp"
+#include "core/simd.hpp"
+#include "tree/growth.hpp"
+#include "tree/plain_columns.hpp"
+#include "tree/split.hpp"
+
+namespace mercer::tree {
+
+// What one thread needs for a node of n rows.
+struct RandomMemory {
+    std::vector<double> values;   // of one feature; behind them at least a vector's width of room
+    std::vector<double> weights;  // of the node's rows
+    std::vector<double> targets;
+    std::vector<double> sums;
+    std::vector<Row> rows;
+    std::vector<std::uint32_t> features;  // all of them, in their order between two nodes
+    std::vector<std::size_t> swaps;       // by which a node's draw has them in another
+
+    explicit RandomMemory(std::size_t n) : values(n + kRoom), weights(n + kRoom), targets(n + kRoom), rows(n + 1) {}
+    static constexpr std::size_t kRoom = 16;
+};
+
+// A feature to look at, with what is drawn for it.
+struct Trial {
+    std::uint32_t feature = 0;
+    std::uint32_t draw = 0;
+};
+
+// A split of a node. The draw says which categories go left.
+struct RandomSplit {
+    double value = -kInfinity;
+    Trial trial;
+    std::size_t turn = 0;  // of equal splits the one that was looked at first is better
+    double worth() const { return value; }
+    bool is_found() const { return value > -kInfinity; }
+    bool is_better(const RandomSplit& other) const { return value != other.value ? value > other.value : turn < other.turn; }
+};
+
+namespace detail {
+
+// Whether a category goes left: a fair coin for each, named by the draw.
+inline bool draws_left(std::uint32_t draw, double category) {
+    std::uint64_t x = (std::uint64_t{draw} << 32) + static_cast<std::uint64_t>(category) + 0x9E3779B97F4A7C15u;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return ((x ^ (x >> 31)) & 1) != 0;
+}
+
+}  // namespace detail
+
+template <class Criterion>
+class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMemory> {
+   public:
+    // Rows of weight 0 take no part.
+    RandomGrower(const PlainColumns& columns, const Criterion& criterion, std::span<const double> weights,
+                 std::span<const std::int8_t> directions, const Limits& limits, Draw draw, Threads threads)
+        : Base(criterion, directions, limits, threads), columns_(columns), draw_(draw), is_weighted_(!weights.empty()) {
+        rows_.reserve(columns.n_rows());
+        for (std::size_t i = 0; i < columns.n_rows(); ++i)
+            if (weights.empty() || weights[i] != 0) rows_.push_back(static_cast<Row>(i));
+    }
+
+    Grown grow() {
+        require(!rows_.empty() && columns_.count() > 0, "a tree needs rows and features");
+        return this->grow_from(rows_);
+    }
+
+   private:
+    using Base = Growth<RandomGrower<Criterion>, Criterion, RandomMemory>;
+    friend Base;
+    using Split = RandomSplit;
+    using S = Simd<double>;
+    using Base::criterion_;
+    using Base::limits_;
+    using typename Base::Children;
+    using typename Base::Lanes;
+    using typename Base::Task;
+
+    // Criteria whose sums are a weight and one more are summed a vector of rows at a time.
+    static constexpr bool kHasPairSums = requires { std::integral_constant<std::size_t, Criterion::n_sums()>{}; };
+    static constexpr bool kHasSums = requires(const Criterion& criterion) { criterion.n_sums(); };
+
+    std::span<const Row> rows(const Task& task) const { return std::span(rows_).subspan(task.begin, task.size()); }
+
+    // ---- drawing
+
+    // Draws features without replacement, or takes all in their order, with a draw for each. The memory's features are put back:
+    // what a node draws does not depend on the nodes before it.
+    class Trials {
+       public:
+        Trials(const Draw& draw, std::uint64_t key, std::size_t n_features, RandomMemory& memory)
+            : random_(draw.seed, key), is_drawn_(draw.max_features < n_features), features_(memory.features), swaps_(memory.swaps) {
+            swaps_.clear();
+            if (features_.size() == n_features) return;
+            features_.resize(n_features);
+            std::iota(features_.begin(), features_.end(), 0u);
+        }
+        Trials(const Trials&) = delete;
+        Trials& operator=(const Trials&) = delete;
+        ~Trials() {
+            for (std::size_t k = swaps_.size(); k-- > 0;) std::swap(features_[k], features_[swaps_[k]]);
+        }
+
+        Trial next() {
+            const std::size_t turn = turn_++;
+            if (is_drawn_) {
+                const std::size_t other = turn + random_.below(static_cast<std::uint32_t>(features_.size() - turn));
+                std::swap(features_[turn], features_[other]);
+                swaps_.push_back(other);
+            }
+            return {features_[turn], random_.next_u32()};
+        }
+        std::size_t count() const { return turn_; }
+
+       private:
+        Philox random_;
+        bool is_drawn_;
+        std::vector<std::uint32_t>& features_;
+        std::vector<std::size_t>& swaps_;
+        std::size_t turn_ = 0;
+    };
+
+    // Where the rows of a node go by a trial: those whose number in the memory's `values` is not above the threshold go left.
+    struct Cut {
+        double threshold = 0;
+        bool has_missing = false;
+        bool is_missing_left = false;
+    };
+
+    // Nothing where the feature does not vary in the node.
+    std::optional<Cut> cut(const Trial& trial, std::span<const Row> rows, RandomMemory& memory) const {
+        double* values = memory.values.data();
+        const std::size_t n = rows.size();
+        columns_.gather(trial.feature, rows, values);
+        Cut out;
+        std::size_t n_known = n;
+        if (columns_.has_missing(trial.feature)) {
+            n_known = static_cast<std::size_t>(std::count_if(values, values + n, [](double v) { return !std::isnan(v); }));
+            if (n_known == 0) return {};
+        }
+        out.has_missing = n_known < n;
+        const auto [least, most] = out.has_missing ? known_range(values, n) : range(values, n);
+        if (least == most && !out.has_missing) return {};
+        out.is_missing_left = least != most && (trial.draw & 1) != 0;  // where only what is missing differs, it goes right
+        if (columns_.is_categorical(trial.feature)) {
+            if (!draw_categories(trial.draw, values, n, least != most)) return {};
+        } else {
+            const double share = trial.draw * 0x1p-32;
+            out.threshold = least * (1 - share) + most * share;
+            if (!(out.threshold >= least && out.threshold < most)) out.threshold = least;  // also where one of them is infinite
+        }
+        if (out.has_missing)
+            for (std::size_t i = 0; i < n; ++i)
+                if (std::isnan(values[i])) values[i] = out.is_missing_left ? -kInfinity : kInfinity;
+        std::fill_n(values + n, S::kLanes, kInfinity);
+        return out;
+    }
+
+    struct Range {
+        double least;
+        double most;
+    };
+
+    static Range range(double* values, std::size_t n) {
+        std::fill_n(values + n, S::kLanes, values[0]);
+        auto least = S::load(values);
+        auto most = least;
+        for (std::size_t i = 0; i < n; i += S::kLanes) {
+            const auto v = S::load(values + i);
+            least = v < least ? v : least;
+            most = v > most ? v : most;
+        }
+        Range out{least[0], most[0]};
+        for (std::size_t l = 1; l < S::kLanes; ++l) out = {std::min(out.least, least[l]), std::max(out.most, most[l])};
+        return out;
+    }
+
+    static Range known_range(const double* values, std::size_t n) {
+        Range out{kInfinity, -kInfinity};
+        for (std::size_t i = 0; i < n; ++i)
+            if (!std::isnan(values[i])) out = {std::min(out.least, values[i]), std::max(out.most, values[i])};
+        return out;
+    }
+
+    // Replaces categories by -1 (left) and +1, drawing until both sides have one. All on the left where there is but one category.
+    static bool draw_categories(std::uint32_t draw, double* values, std::size_t n, bool has_several) {
+        const std::optional<std::uint32_t> name = has_several ? category_draw(draw, values, n) : draw;
+        if (!name) return false;
+        for (std::size_t i = 0; i < n; ++i)
+            if (!std::isnan(values[i])) values[i] = !has_several || detail::draws_left(*name, values[i]) ? -1 : 1;
+        return true;
+    }
+
+    // The first name, from the draw on, by which not all categories go to the same side.
+    static std::optional<std::uint32_t> category_draw(std::uint32_t draw, const double* values, std::size_t n) {
+        constexpr std::uint32_t kTries = 64;
+        for (std::uint32_t name = draw; name != draw + kTries; ++name) {
+            std::array<bool, 2> is_met{};
+            for (std::size_t i = 0; i < n && !(is_met[0] && is_met[1]); ++i)
+                if (!std::isnan(values[i])) is_met[detail::draws_left(name, values[i])] = true;
+            if (is_met[0] && is_met[1]) return name;
+        }
+        return {};
+    }
+
+    // ---- weighing
+
+    // The weights and targets of a node's rows, in their order.
+    void prepare(std::span<const Row> rows, RandomMemory& memory) const {
+        if constexpr (kHasPairSums) {
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                double sums[2] = {0, 0};
+                criterion_.add(rows[i], sums);
+                memory.weights[i] = sums[0];
+                memory.targets[i] = sums[1];
+            }
+            std::fill_n(memory.weights.data() + rows.size(), S::kLanes, 0.0);
+            std::fill_n(memory.targets.data() + rows.size(), S::kLanes, 0.0);
+        }
+    }
+
+    Weighed weigh(const Cut& cut, const Task& task, RandomMemory& memory, const RandomMemory& prepared) const {
+        if constexpr (kHasPairSums) {
+            return weigh_pairs(cut.threshold, task, memory.values.data(), prepared);
+        } else if constexpr (kHasSums) {
+            return weigh_sums(cut.threshold, task, memory);
+        } else {
+            return weigh_sets(cut.threshold, task, memory);
+        }
+    }
+
+    Weighed weigh_pairs(double threshold, const Task& task, const double* values, const RandomMemory& prepared) const {
+        auto count = S::broadcast(0.0);
+        auto weight = count;
+        auto sum = count;
+        for (std::size_t i = 0; i < task.size(); i += S::kLanes) {
+            const auto is_left = S::load(values + i) <= threshold;
+            count += is_left ? S::broadcast(1.0) : S::broadcast(0.0);
+            sum += is_left ? S::load(prepared.targets.data() + i) : S::broadcast(0.0);
+            if (is_weighted_) weight += is_left ? S::load(prepared.weights.data() + i) : S::broadcast(0.0);
+        }
+        double n_left = 0;
+        double left[2] = {0, 0};
+        for (std::size_t l = 0; l < S::kLanes; ++l) {
+            n_left += count[l];
+            left[0] += is_weighted_ ? weight[l] : count[l];
+            left[1] += sum[l];
+        }
+        const double right[2] = {task.summary.weight - left[0], task.summary.sum - left[1]};
+        return from_sums(static_cast<std::size_t>(n_left), left, right);
+    }
+
+    Weighed weigh_sums(double threshold, const Task& task, RandomMemory& memory) const {
+        const std::size_t n_sums = criterion_.n_sums();
+        memory.sums.assign(2 * n_sums, 0.0);
+        const auto here = rows(task);
+        std::size_t n_right = 0;
+        for (std::size_t i = 0; i < here.size(); ++i) {  // without branches: which way a row goes cannot be foretold
+            const std::size_t is_right = memory.values[i] > threshold;
+            n_right += is_right;
+            criterion_.add(here[i], memory.sums.data() + is_right * n_sums);
+        }
+        return from_sums(here.size() - n_right, memory.sums.data(), memory.sums.data() + n_sums);
+    }
+
+    Weighed from_sums(std::size_t n_left, const double* left, const double* right) const {
+        return {n_left,
+                criterion_.worth(left) + criterion_.worth(right),
+                left[0],
+                right[0],
+                criterion_.key(left, 0),
+                criterion_.key(right, 0)};
+    }
+
+    Weighed weigh_sets(double threshold, const Task& task, RandomMemory& memory) const {
+        const auto here = rows(task);
+        const std::size_t n_left = separate(threshold, here, memory);
+        const std::span<const Row> moved(memory.rows.data(), here.size());
+        return criterion_.weigh(moved.first(n_left), moved.subspan(n_left), task.summary, memory.sums);
+    }
+
+    bool is_allowed(const Weighed& weighed, const Task& task, std::size_t feature) const {
+        const std::size_t least = std::max<std::size_t>(limits_.min_rows_leaf, 1);
+        if (weighed.n_left < least || task.size() - weighed.n_left < least) return false;
+        if (!(weighed.left_weight >= limits_.min_weight_leaf && weighed.right_weight >= limits_.min_weight_leaf)) return false;
+        if (!this->is_bounded() || this->directions_[feature] == 0) return true;
+        const auto [lower, upper] = task.bounds;
+        return std::min(weighed.left_value, weighed.right_value) >= lower &&
+               std::max(weighed.left_value, weighed.right_value) <= upper &&
+               (weighed.left_value - weighed.right_value) * this->directions_[feature] <= 0;
+    }
+
+    // ---- what Growth asks for
+
+    // Whether the feature varies in the node; if its split is better than the best so far, it becomes that.
+    bool look(const Trial& trial, std::size_t turn, const Task& task, RandomMemory& memory, const RandomMemory& prepared,
+              Split& best) const {
+        const auto found = cut(trial, rows(task), memory);
+        if (!found) return false;
+        const Weighed weighed = weigh(*found, task, memory, prepared);
+        const Split split{weighed.worth, trial, turn};
+        if (is_allowed(weighed, task, trial.feature) && split.is_better(best)) best = split;
+        return true;
+    }
+
+    // The best of max_features trials; if none of them varies, trials go on until one does.
+    Split find(const Task& task, Lanes lanes) const {
+        RandomMemory& first = lanes.front();
+        prepare(rows(task), first);
+        Trials trials(draw_, task.key, columns_.count(), first);
+        const std::size_t n_trials = std::min(draw_.max_features, columns_.count());
+        Split best;
+        bool is_varied = false;
+        if (lanes.size() == 1) {
+            for (std::size_t turn = 0; turn < n_trials; ++turn) is_varied |= look(trials.next(), turn, task, first, first, best);
+        } else {
+            is_varied = look_together(trials, n_trials, task, lanes, best);
+        }
+        while (!is_varied && trials.count() < columns_.count()) {
+            const std::size_t turn = trials.count();
+            is_varied = look(trials.next(), turn, task, first, first, best);
+        }
+        return best;
+    }
+
+    bool look_together(Trials& trials, std::size_t n_trials, const Task& task, Lanes lanes, Split& best) const {
+        std::vector<Trial> drawn(n_trials);
+        for (Trial& trial : drawn) trial = trials.next();
+        std::vector<Split> found(lanes.size());
+        std::vector<std::uint8_t> is_varied(lanes.size(), 0);
+        this->for_lanes(lanes, [&](std::size_t lane, RandomMemory& memory) {
+            for (std::size_t k = lane; k < n_trials; k += lanes.size())
+                if (look(drawn[k], k, task, memory, lanes.front(), found[lane])) is_varied[lane] = 1;
+        });
+        for (const Split& split : found)
+            if (split.is_better(best)) best = split;
+        return std::find(is_varied.begin(), is_varied.end(), 1) != is_varied.end();
+    }
+
+    Node node_of(const Split& split, const Task& task, std::vector<Word>& words) const {
+        Node node{.tag = split.trial.feature, .right = 1};
+        if (columns_.is_categorical(split.trial.feature)) {
+            node.tag |= Node::kCategorical;
+            node.threshold = static_cast<double>(words.size());
+            write_set(split.trial, rows(task), words);
+        }
+        return node;
+    }
+
+    void write_set(const Trial& trial, std::span<const Row> rows, std::vector<Word>& words) const {
+        std::vector<double> values(rows.size());
+        columns_.gather(trial.feature, rows, values.data());
+        const auto name = category_draw(trial.draw, values.data(), values.size());
+        const std::size_t start = words.size();
+        words.push_back(0);
+        for (const double value : values) {
+            if (std::isnan(value) || (name && !detail::draws_left(*name, value))) continue;
+            const auto category = static_cast<std::size_t>(value);
+            if (words.size() < start + 2 + category / 32) words.resize(start + 2 + category / 32, 0);
+            words[start + 1 + category / 32] |= Word{1} << (category % 32);
+        }
+        words[start] = static_cast<Word>(words.size() - start - 1);
+    }
+
+    // Writes the rows that go left, then the others, each in their order, to the memory's rows. Returns how many go left.
+    static std::size_t separate(double threshold, std::span<const Row> rows, RandomMemory& memory) {
+        const double* values = memory.values.data();
+        std::size_t n_left = 0;
+        for (std::size_t i = 0; i < rows.size(); ++i) n_left += values[i] <= threshold;
+        Row* left = memory.rows.data();
+        Row* right = left + n_left;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const std::size_t is_left = values[i] <= threshold;
+            *(is_left != 0 ? left : right) = rows[i];
+            left += is_left;
+            right += 1 - is_left;
+        }
+        return n_left;
+    }
+
+    Children divide(const Split& split, const Task& task, Node& node, Lanes lanes) {
+        RandomMemory& memory = lanes.front();
+        const auto here = rows(task);
+        const std::size_t feature = split.trial.feature;
+        const Cut found = cut(split.trial, here, memory).value();
+        const std::size_t n_left = separate(found.threshold, here, memory);
+        if (!columns_.is_categorical(feature)) node.threshold = found.threshold;
+        node.tag |= Base::sides(n_left, here.size(), found.has_missing, found.is_missing_left, columns_.is_categorical(feature));
+        Children out = this->make_children(task, feature, {memory.rows.data(), here.size()}, n_left);
+        if (!out.left.is_leaf || !out.right.is_leaf)
+            std::copy_n(memory.rows.data(), here.size(), rows_.begin() + static_cast<std::ptrdiff_t>(task.begin));
+        return out;
+    }
+
+    const PlainColumns& columns_;
+    Draw draw_;
+    bool is_weighted_;
+    std::vector<Row> rows_;
+};
+
+}  // namespace mercer::tree
