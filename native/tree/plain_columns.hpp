@@ -18,24 +18,28 @@ namespace mercer::tree {
 
 class PlainColumns {
    public:
-    // Copies X, of its own type. Categories are whole numbers from 0.
+    // Copies X, of its own type, a row after another: the rows of a small node then lie in the cache whatever features are drawn.
+    // Categories are whole numbers from 0.
     template <Real T>
     PlainColumns(Matrix<const T> x, std::span<const std::uint8_t> is_categorical, Threads threads)
         : n_rows_(x.rows), values_(std::vector<T>(x.rows * x.cols)), facts_(x.cols) {
         require(x.rows < 0xFFFFFFFF, "trees: there are too many rows");
         auto& out = std::get<std::vector<T>>(values_);
-        const std::size_t n_blocks = (x.cols + kColumnsAtOnce - 1) / kColumnsAtOnce;
-        parallel_for(n_blocks, threads, [&](std::size_t block) {
-            const std::size_t first = block * kColumnsAtOnce;
-            const std::size_t last = std::min(first + kColumnsAtOnce, x.cols);
-            for (std::size_t i = 0; i < x.rows; ++i)  // X is read along its rows
-                for (std::size_t j = first; j < last; ++j) out[j * x.rows + i] = x(i, j);
-            for (std::size_t j = first; j < last; ++j) {
-                const T* column = out.data() + j * x.rows;
-                facts_[j].has_missing = std::any_of(column, column + x.rows, [](T value) { return std::isnan(value); });
-                facts_[j].is_categorical = !is_categorical.empty() && is_categorical[j] != 0;
+        const auto chunks = Chunks::of(x.rows, 1024, 64);
+        std::vector<std::vector<std::uint8_t>> has_missing(chunks.count, std::vector<std::uint8_t>(x.cols, 0));
+        parallel_for(chunks.count, threads, [&](std::size_t chunk) {
+            for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
+                for (std::size_t j = 0; j < x.cols; ++j) {
+                    const T value = x(i, j);
+                    out[i * x.cols + j] = value;
+                    has_missing[chunk][j] |= std::isnan(value);
+                }
             }
         });
+        for (std::size_t j = 0; j < x.cols; ++j) {
+            for (const auto& part : has_missing) facts_[j].has_missing |= part[j] != 0;
+            facts_[j].is_categorical = !is_categorical.empty() && is_categorical[j] != 0;
+        }
     }
 
     std::size_t n_rows() const { return n_rows_; }
@@ -43,18 +47,25 @@ class PlainColumns {
     bool has_missing(std::size_t j) const { return facts_[j].has_missing; }
     bool is_categorical(std::size_t j) const { return facts_[j].is_categorical; }
 
-    // Writes the values of some rows of a column.
-    void gather(std::size_t j, std::span<const Row> rows, double* out) const {
+    // Writes the values that some rows have in some columns, a column at `out` and every `stride` behind it. A few rows at a time,
+    // so that a row is brought to the cache once.
+    void gather(std::span<const std::uint32_t> features, std::span<const Row> rows, double* out, std::size_t stride) const {
         std::visit(
             [&](const auto& values) {
-                const auto* column = values.data() + j * n_rows_;
-                for (std::size_t i = 0; i < rows.size(); ++i) out[i] = static_cast<double>(column[rows[i]]);
+                const std::size_t d = facts_.size();
+                for (std::size_t first = 0; first < rows.size(); first += kRowsAtOnce) {
+                    const std::size_t last = std::min(first + kRowsAtOnce, rows.size());
+                    for (std::size_t k = 0; k < features.size(); ++k) {
+                        const auto* column = values.data() + features[k];
+                        for (std::size_t i = first; i < last; ++i) out[k * stride + i] = static_cast<double>(column[rows[i] * d]);
+                    }
+                }
             },
             values_);
     }
 
    private:
-    static constexpr std::size_t kColumnsAtOnce = 8;
+    static constexpr std::size_t kRowsAtOnce = 64;
 
     struct Facts {
         bool has_missing = false;

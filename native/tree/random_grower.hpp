@@ -22,24 +22,39 @@
 
 namespace mercer::tree {
 
+// A feature to look at, with what is drawn for it.
+struct Trial {
+    std::uint32_t feature = 0;
+    std::uint32_t draw = 0;
+};
+
+// Where the rows of a node go by a trial: those whose number among the memory's values is not above the threshold go left.
+struct RandomCut {
+    double threshold = 0;
+    bool has_missing = false;
+    bool is_missing_left = false;
+};
+
 // What one thread needs for a node of n rows.
 struct RandomMemory {
-    std::vector<double> values;   // of one feature; behind them at least a vector's width of room
+    static constexpr std::size_t kAtOnce = 8;  // features that are read together
+    static constexpr std::size_t kRoom = 16;   // behind each: at least a vector's width
+
+    std::size_t stride;
+    std::vector<double> values;  // of the features that are looked at, one after another
+    std::vector<double> best;    // of the best split so far, and where it cuts them
+    RandomCut best_cut;
+    std::uint64_t best_node = 0;  // whose split that is
     std::vector<double> weights;  // of the node's rows
     std::vector<double> targets;
     std::vector<double> sums;
     std::vector<Row> rows;
     std::vector<std::uint32_t> features;  // all of them, in their order between two nodes
     std::vector<std::size_t> swaps;       // by which a node's draw has them in another
+    std::vector<Trial> trials;
 
-    explicit RandomMemory(std::size_t n) : values(n + kRoom), weights(n + kRoom), targets(n + kRoom), rows(n + 1) {}
-    static constexpr std::size_t kRoom = 16;
-};
-
-// A feature to look at, with what is drawn for it.
-struct Trial {
-    std::uint32_t feature = 0;
-    std::uint32_t draw = 0;
+    explicit RandomMemory(std::size_t n)
+        : stride(n + kRoom), values(kAtOnce * stride), best(stride), weights(stride), targets(stride), rows(n + 1) {}
 };
 
 // A split of a node. The draw says which categories go left.
@@ -136,18 +151,14 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
         std::size_t turn_ = 0;
     };
 
-    // Where the rows of a node go by a trial: those whose number in the memory's `values` is not above the threshold go left.
-    struct Cut {
-        double threshold = 0;
-        bool has_missing = false;
-        bool is_missing_left = false;
-    };
+    bool is_depth_first(Lanes lanes) const { return lanes.size() == 1 && limits_.max_leaves == 0; }
 
-    // Nothing where the feature does not vary in the node.
-    std::optional<Cut> cut(const Trial& trial, std::span<const Row> rows, RandomMemory& memory) const {
-        double* values = memory.values.data();
-        const std::size_t n = rows.size();
-        columns_.gather(trial.feature, rows, values);
+    // ---- cutting
+
+    using Cut = RandomCut;
+
+    // Where a trial cuts a feature's n values, which are made ready for that. Nothing where they do not vary.
+    std::optional<Cut> cut(const Trial& trial, double* values, std::size_t n) const {
         Cut out;
         std::size_t n_known = n;
         if (columns_.has_missing(trial.feature)) {
@@ -235,17 +246,18 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
         }
     }
 
-    Weighed weigh(const Cut& cut, const Task& task, RandomMemory& memory, const RandomMemory& prepared) const {
+    Weighed weigh(double threshold, const double* values, const Task& task, RandomMemory& memory,
+                  const RandomMemory& prepared) const {
         if constexpr (kHasPairSums) {
-            return weigh_pairs(cut.threshold, task, memory.values.data(), prepared);
+            return weigh_pairs(threshold, values, task, prepared);
         } else if constexpr (kHasSums) {
-            return weigh_sums(cut.threshold, task, memory);
+            return weigh_sums(threshold, values, task, memory);
         } else {
-            return weigh_sets(cut.threshold, task, memory);
+            return weigh_sets(threshold, values, task, memory);
         }
     }
 
-    Weighed weigh_pairs(double threshold, const Task& task, const double* values, const RandomMemory& prepared) const {
+    Weighed weigh_pairs(double threshold, const double* values, const Task& task, const RandomMemory& prepared) const {
         auto count = S::broadcast(0.0);
         auto weight = count;
         auto sum = count;
@@ -266,13 +278,13 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
         return from_sums(static_cast<std::size_t>(n_left), left, right);
     }
 
-    Weighed weigh_sums(double threshold, const Task& task, RandomMemory& memory) const {
+    Weighed weigh_sums(double threshold, const double* values, const Task& task, RandomMemory& memory) const {
         const std::size_t n_sums = criterion_.n_sums();
         memory.sums.assign(2 * n_sums, 0.0);
         const auto here = rows(task);
         std::size_t n_right = 0;
         for (std::size_t i = 0; i < here.size(); ++i) {  // without branches: which way a row goes cannot be foretold
-            const std::size_t is_right = memory.values[i] > threshold;
+            const std::size_t is_right = values[i] > threshold;
             n_right += is_right;
             criterion_.add(here[i], memory.sums.data() + is_right * n_sums);
         }
@@ -288,9 +300,9 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
                 criterion_.key(right, 0)};
     }
 
-    Weighed weigh_sets(double threshold, const Task& task, RandomMemory& memory) const {
+    Weighed weigh_sets(double threshold, const double* values, const Task& task, RandomMemory& memory) const {
         const auto here = rows(task);
-        const std::size_t n_left = separate(threshold, here, memory);
+        const std::size_t n_left = separate(threshold, values, here, memory.rows.data());
         const std::span<const Row> moved(memory.rows.data(), here.size());
         return criterion_.weigh(moved.first(n_left), moved.subspan(n_left), task.summary, memory.sums);
     }
@@ -308,15 +320,40 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
 
     // ---- what Growth asks for
 
-    // Whether the feature varies in the node; if its split is better than the best so far, it becomes that.
-    bool look(const Trial& trial, std::size_t turn, const Task& task, RandomMemory& memory, const RandomMemory& prepared,
+    // Looks at some trials, the first of which has the given turn. Returns whether one of their features varies in the node; if a
+    // split is better than the best so far, it becomes that.
+    bool look(std::span<const Trial> trials, std::size_t turn, const Task& task, RandomMemory& memory, const RandomMemory& prepared,
               Split& best) const {
-        const auto found = cut(trial, rows(task), memory);
-        if (!found) return false;
-        const Weighed weighed = weigh(*found, task, memory, prepared);
-        const Split split{weighed.worth, trial, turn};
-        if (is_allowed(weighed, task, trial.feature) && split.is_better(best)) best = split;
-        return true;
+        bool is_varied = false;
+        const std::size_t n = task.size();
+        for (std::size_t first = 0; first < trials.size(); first += RandomMemory::kAtOnce) {
+            const auto some = trials.subspan(first, std::min(RandomMemory::kAtOnce, trials.size() - first));
+            gather(some, task, memory);
+            for (std::size_t k = 0; k < some.size(); ++k) {
+                double* values = memory.values.data() + k * memory.stride;
+                const auto found = cut(some[k], values, n);
+                if (!found) continue;
+                is_varied = true;
+                const Weighed weighed = weigh(found->threshold, values, task, memory, prepared);
+                const Split split{weighed.worth, some[k], turn + first + k};
+                if (!is_allowed(weighed, task, some[k].feature) || !split.is_better(best)) continue;
+                best = split;
+                keep(*found, values, task, memory);
+            }
+        }
+        return is_varied;
+    }
+
+    void gather(std::span<const Trial> trials, const Task& task, RandomMemory& memory) const {
+        std::array<std::uint32_t, RandomMemory::kAtOnce> features;
+        for (std::size_t k = 0; k < trials.size(); ++k) features[k] = trials[k].feature;
+        columns_.gather({features.data(), trials.size()}, rows(task), memory.values.data(), memory.stride);
+    }
+
+    static void keep(const Cut& cut, const double* values, const Task& task, RandomMemory& memory) {
+        std::copy_n(values, task.size(), memory.best.data());
+        memory.best_cut = cut;
+        memory.best_node = task.key;
     }
 
     // The best of max_features trials; if none of them varies, trials go on until one does.
@@ -324,29 +361,26 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
         RandomMemory& first = lanes.front();
         prepare(rows(task), first);
         Trials trials(draw_, task.key, columns_.count(), first);
-        const std::size_t n_trials = std::min(draw_.max_features, columns_.count());
+        first.trials.resize(std::min(draw_.max_features, columns_.count()));
+        for (Trial& trial : first.trials) trial = trials.next();
         Split best;
-        bool is_varied = false;
-        if (lanes.size() == 1) {
-            for (std::size_t turn = 0; turn < n_trials; ++turn) is_varied |= look(trials.next(), turn, task, first, first, best);
-        } else {
-            is_varied = look_together(trials, n_trials, task, lanes, best);
-        }
+        bool is_varied = lanes.size() == 1 ? look(first.trials, 0, task, first, first, best) : look_together(task, lanes, best);
         while (!is_varied && trials.count() < columns_.count()) {
             const std::size_t turn = trials.count();
-            is_varied = look(trials.next(), turn, task, first, first, best);
+            const Trial trial = trials.next();
+            is_varied = look({&trial, 1}, turn, task, first, first, best);
         }
         return best;
     }
 
-    bool look_together(Trials& trials, std::size_t n_trials, const Task& task, Lanes lanes, Split& best) const {
-        std::vector<Trial> drawn(n_trials);
-        for (Trial& trial : drawn) trial = trials.next();
+    bool look_together(const Task& task, Lanes lanes, Split& best) const {
+        const std::span<const Trial> trials = lanes.front().trials;
+        const Chunks parts{trials.size(), lanes.size()};
         std::vector<Split> found(lanes.size());
         std::vector<std::uint8_t> is_varied(lanes.size(), 0);
         this->for_lanes(lanes, [&](std::size_t lane, RandomMemory& memory) {
-            for (std::size_t k = lane; k < n_trials; k += lanes.size())
-                if (look(drawn[k], k, task, memory, lanes.front(), found[lane])) is_varied[lane] = 1;
+            const std::size_t begin = parts.begin(lane);
+            is_varied[lane] = look(trials.subspan(begin, parts.end(lane) - begin), begin, task, memory, lanes.front(), found[lane]);
         });
         for (const Split& split : found)
             if (split.is_better(best)) best = split;
@@ -365,7 +399,7 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
 
     void write_set(const Trial& trial, std::span<const Row> rows, std::vector<Word>& words) const {
         std::vector<double> values(rows.size());
-        columns_.gather(trial.feature, rows, values.data());
+        columns_.gather({&trial.feature, 1}, rows, values.data(), 0);
         const auto name = category_draw(trial.draw, values.data(), values.size());
         const std::size_t start = words.size();
         words.push_back(0);
@@ -378,13 +412,12 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
         words[start] = static_cast<Word>(words.size() - start - 1);
     }
 
-    // Writes the rows that go left, then the others, each in their order, to the memory's rows. Returns how many go left.
-    static std::size_t separate(double threshold, std::span<const Row> rows, RandomMemory& memory) {
-        const double* values = memory.values.data();
+    // Writes the rows that go left, then the others, each in their order. Returns how many go left.
+    static std::size_t separate(double threshold, const double* values, std::span<const Row> rows, Row* out) {
         std::size_t n_left = 0;
         for (std::size_t i = 0; i < rows.size(); ++i) n_left += values[i] <= threshold;
-        Row* left = memory.rows.data();
-        Row* right = left + n_left;
+        Row* left = out;
+        Row* right = out + n_left;
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const std::size_t is_left = values[i] <= threshold;
             *(is_left != 0 ? left : right) = rows[i];
@@ -398,13 +431,16 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
         RandomMemory& memory = lanes.front();
         const auto here = rows(task);
         const std::size_t feature = split.trial.feature;
-        const Cut found = cut(split.trial, here, memory).value();
-        const std::size_t n_left = separate(found.threshold, here, memory);
+        if (!is_depth_first(lanes) || memory.best_node != task.key) {  // else the split has just been found
+            gather({&split.trial, 1}, task, memory);
+            keep(cut(split.trial, memory.values.data(), task.size()).value(), memory.values.data(), task, memory);
+        }
+        const Cut found = memory.best_cut;
+        const std::size_t n_left = separate(found.threshold, memory.best.data(), here, memory.rows.data());
         if (!columns_.is_categorical(feature)) node.threshold = found.threshold;
         node.tag |= Base::sides(n_left, here.size(), found.has_missing, found.is_missing_left, columns_.is_categorical(feature));
         Children out = this->make_children(task, feature, {memory.rows.data(), here.size()}, n_left);
-        if (!out.left.is_leaf || !out.right.is_leaf)
-            std::copy_n(memory.rows.data(), here.size(), rows_.begin() + static_cast<std::ptrdiff_t>(task.begin));
+        if (!out.left.is_leaf || !out.right.is_leaf) std::copy_n(memory.rows.data(), here.size(), rows_.data() + task.begin);
         return out;
     }
 
