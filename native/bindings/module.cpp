@@ -21,4 +21,5 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_grow(m);
     mercer::bindings::bind_grow_regression(m);
     mercer::bindings::bind_grow_random(m);
+    mercer::bindings::bind_isolation(m);
 }

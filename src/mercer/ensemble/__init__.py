@@ -1,10 +1,12 @@
 """Ensembles: models made of models."""
 
+from mercer.ensemble._isolation_forest import IsolationForest
 from mercer.ensemble._stacking import StackingClassifier, StackingRegressor
 from mercer.ensemble._super_learner import SuperLearner
 from mercer.ensemble._voting import VotingClassifier, VotingRegressor
 
 __all__ = [
+    "IsolationForest",
     "StackingClassifier",
     "StackingRegressor",
     "SuperLearner",
