@@ -30,7 +30,7 @@ class Grower : private Growth<Grower<Criterion>, Criterion, Scratch> {
         if (!weights.empty()) {
             const auto n_zero = static_cast<std::size_t>(std::count(weights.begin(), weights.end(), 0.0));
             n_rows_ -= n_zero;
-            if (n_zero > 0) keep_weighted(weights);
+            if (n_zero > 0 && n_rows_ > 0) keep_weighted(weights);
         }
         goes_left_.resize(columns.n_rows());
     }

@@ -43,8 +43,8 @@ def check_X(
 ) -> Any:
     """X as a float matrix, with the estimator's feature names and count recorded (`reset`) or compared."""
     if not reset and _is_plain(estimator, X):
-        if finite == "check":
-            require_finite(estimator, X)
+        if finite != "deferred":
+            require_finite(estimator, X, allow_nan=finite == "allow-nan")
         return X
     X = validate_data(
         estimator,

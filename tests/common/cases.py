@@ -59,6 +59,7 @@ class Case:
     grid: Mapping[str, list[Any]] = field(default_factory=dict)  # for a grid search
     is_lazy: bool = False  # a fit keeps the data or leaves the work to members: it solves nothing that a certificate speaks of
     is_online: bool = False  # takes one step a row: a step of weight two is not two steps
+    draws_rows: bool = False  # by their weights: a row of weight two is two rows on average, not in every draw
 
 
 # A tolerance far below what the suites compare, and a penalty that leaves something of their data.
@@ -175,6 +176,7 @@ CASES["SuperLearner"] = Case(
     unique_params={"tol": 1e-13},
     grid={"cv": [2, 3]},
 )
+CASES["IsolationForest"] = Case(params={"n_estimators": 5}, grid={"max_samples": [10, 20]}, is_lazy=True, draws_rows=True)
 
 LONG_SHAPE = (200_000, 20)
 

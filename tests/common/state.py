@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from mercer.tree._store import Tree
+
 OUTPUTS = ("predict", "predict_proba", "decision_function", "transform")
 # How a fit went, not what it found: rounding may change it.
 TRACE = ("history_", "certificate_", "n_iter_", "dual_gap_")
@@ -40,6 +42,8 @@ def bits(value: Any) -> Any:
         return (type(value).__name__, float(value).hex())
     if isinstance(value, BaseEstimator):
         return bits(fitted_attributes(value))
+    if isinstance(value, Tree):
+        return [bits(part) for part in (np.array(value.nodes), value.impurity, value.weighted_n_node_samples, value.value)]
     if dataclasses.is_dataclass(value):
         return {f.name: bits(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if sp.issparse(value):

@@ -397,6 +397,8 @@ def test_a_second_fit_forgets_the_first(estimator):
 def test_an_integer_weight_equals_repetition_and_zero_equals_absence(estimator, dtype):
     if case_of(estimator).is_online:
         pytest.skip("one step of weight two is not two steps of weight one")
+    if case_of(estimator).draws_rows:
+        pytest.skip("a weight is a chance to be drawn: it equals repetition on average")
     data = make_data(estimator, 400, dtype=dtype)
     weights = np.random.RandomState(1).randint(0, 4, size=400)
     repeated = data.rows(np.repeat(np.arange(400), weights))

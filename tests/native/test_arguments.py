@@ -58,12 +58,99 @@ SHAPES = {
     "CsrRows32": {2: (SIZE + 1,)},
     "CsrRows64": {2: (SIZE + 1,)},
 }
-SPARSE = (
-    "CsrRows",
-    "SparseColumns",
-    "SparseDesign",
-    "SparseExamples",
-)  # classes that take values, indices, offsets and a number of columns
+
+
+def _tree_bytes():
+    """Two trees of two features, which split on a number and on the set of categories {0, 3}, and their nodes as bytes."""
+    node = np.dtype([("threshold", "f8"), ("tag", "u4"), ("right", "u4")])
+    nodes = np.zeros(6, dtype=node)
+    nodes[0], nodes[1:3]["threshold"] = (0.5, 1, 2), (-1.0, 1.0)
+    nodes[3], nodes[4:]["threshold"] = (0.0, 1 << 29, 2), (-2.0, 2.0)
+    return nodes.view(np.uint8).reshape(6, 16)
+
+
+def _trees():
+    counts = np.array([3, 3])
+    return [_tree_bytes(), np.array([1, 9], dtype=np.uint32), counts, np.array([0, 2]), SIZE]
+
+
+def _growth(*targets, has_directions):
+    """The arguments of a kernel that grows trees, but for the columns."""
+    draws = [np.linspace(0.5, 2, SIZE), np.arange(3, dtype=np.uint64), SIZE, 2]
+    directions = [np.ones(SIZE, dtype=np.int8)] if has_directions else []
+    return [*targets, *draws, *directions, kernels.GrowthLimits(3, 2, 1, 0.0, 0.0, 0), 2]
+
+
+def _columns(name, number):
+    """The kind of columns that an overload takes."""
+    arguments = list(_signatures(getattr(kernels, name)))[number]
+    kind = next(argument.rows_class for argument in arguments if (argument.rows_class or "").endswith("Columns"))
+    X = np.random.RandomState(0).randint(4, size=(SIZE, SIZE)).astype(float)
+    return getattr(kernels, kind)(X, None, 1)
+
+
+def _predictions(number, *rest):
+    dtype = (np.float64, np.float32)[number]
+    return [kernels.Trees(*_trees()), 0, 2, np.random.RandomState(0).rand(SIZE, SIZE).astype(dtype), *rest, 2]
+
+
+NUMBERS, PLACES = np.linspace(0, 1, SIZE), np.tile(np.arange(3), (2, 1))
+# Valid arguments where zeros and the like do not do: by the number of the overload.
+READY = {
+    "Trees": lambda number: _trees(),
+    "RankedColumns": lambda number: [
+        np.random.RandomState(0).randint(4, size=(SIZE, SIZE)).astype((np.float64, np.float32)[number]),
+        np.array([0, 1, 0, 0, 0, 1], dtype=np.uint8),
+        2,
+    ],
+    "GrowthLimits": lambda number: [3, 2, 1, 0.0, 0.0, 0],
+    "add_leaf_values": lambda number: _predictions(number, _guarded((SIZE, 2), np.float64)),
+    "add_node_values": lambda number: _predictions(
+        number, np.random.RandomState(0).rand(6, 3), np.ones(2), _guarded((SIZE, 3), np.float64)
+    ),
+    "leaf_numbers": lambda number: _predictions(number, _guarded((SIZE, 2), np.int64)),
+    "bootstrap_counts": lambda number: [3, SIZE, _guarded((SIZE,), np.float64)],
+    "grow_pair": lambda number: [
+        "gini",
+        _columns("grow_pair", number),
+        *_growth((NUMBERS > 0.5).astype(float), 0.0, True, has_directions=True),
+    ],
+    "grow_classes": lambda number: [
+        "entropy",
+        _columns("grow_classes", number),
+        *_growth(np.arange(2 * SIZE, dtype=np.int32).reshape(SIZE, 2) % 3, 3, has_directions=False),
+    ],
+    "grow_means": lambda number: [
+        "poisson",
+        _columns("grow_means", number),
+        *_growth(np.stack([NUMBERS, NUMBERS[::-1]], axis=1), np.zeros(2), has_directions=False),
+    ],
+    "grow_absolute": lambda number: [
+        _columns("grow_absolute", number),
+        *_growth(NUMBERS[:, None].copy(), has_directions=True),
+    ],
+    "grow_isolation": lambda number: [
+        np.random.RandomState(0).rand(SIZE, SIZE).astype((np.float64, np.float32)[number]),
+        PLACES,
+        PLACES,
+        np.arange(2, dtype=np.uint64),
+        3,
+        2,
+    ],
+    "draw_samples": lambda number: [
+        np.arange(2, dtype=np.uint64),
+        SIZE,
+        SIZE,
+        NUMBERS + 1,
+        True,
+        _guarded((2, SIZE), np.int64),
+        _guarded((2, 3), np.int64),
+        2,
+    ],
+}  # fmt: skip
+READY["PlainColumns"] = READY["RankedColumns"]
+# Classes that take values, indices, offsets and a number of columns.
+SPARSE = ("CsrRows", "SparseColumns", "SparseDesign", "SparseExamples")
 # Not kernels: they take no arrays, and some of them would run or allocate for as long or as much as they are told.
 EXEMPT = {"exchange_progress", "get_num_threads", "set_num_threads", "spin", "count_tasks", "philox_uniforms", "philox_below"}
 
@@ -174,6 +261,13 @@ def _valid(name, position, argument):
     return plain[argument.text.split(": ")[1]]
 
 
+def _arguments(is_testing, name, number):
+    """A valid call."""
+    if name in READY:
+        return READY[name](number)
+    return [_valid(name, *pair) for pair in enumerate(list(_signatures(_target(is_testing, name)))[number])]
+
+
 def _misaligned(array):
     raw = np.zeros(array.nbytes + 1, dtype=np.uint8)[1:].view(array.dtype)[: array.size].reshape(array.shape)
     raw[...] = array
@@ -207,17 +301,25 @@ def _refused(argument, value, dtypes):
         for dtype in DTYPES:
             if dtype not in dtypes:
                 yield f"dtype {dtype}", value.astype(dtype)
-        yield "other byte order", value.astype(value.dtype.newbyteorder())
         yield "one dimension more", value[None].copy()
         yield "one dimension fewer", value[0].copy()
         yield "a list", value.tolist()
-        yield "misaligned", _misaligned(value)
+        if value.itemsize > 1:
+            yield "other byte order", value.astype(value.dtype.newbyteorder())
+            yield "misaligned", _misaligned(value)
         if argument.is_contiguous:
             yield "every other element", np.repeat(value, 2, axis=-1)[..., ::2]
             if value.ndim == 2:
                 yield "Fortran order", np.asfortranarray(np.ones((SIZE, SIZE + 1), dtype=value.dtype))
         if argument.is_output:
             yield "read-only", _read_only(value)
+
+
+def _extremes(dtype):
+    if dtype.kind == "f":
+        return (np.nan, np.inf, -np.inf, 1e30, -1.0, 0.0)
+    limits = np.iinfo(dtype)
+    return [number for number in (-1, SIZE, 10**6, limits.max) if limits.min <= number <= limits.max]
 
 
 def _survived(argument, value, dtypes):
@@ -228,7 +330,7 @@ def _survived(argument, value, dtypes):
         for axis in range(value.ndim):
             for size in (0, 1, value.shape[axis] - 1, value.shape[axis] + 1, 10 * SIZE):
                 yield f"axis {axis} of size {size}", _with_axis(value, axis, size)
-        for extreme in (-1, SIZE, 10**6) if value.dtype.kind == "i" else (np.nan, np.inf, -np.inf, 1e30, -1.0, 0.0):
+        for extreme in _extremes(value.dtype):
             yield f"full of {extreme}", np.full_like(value, extreme)
         if not argument.is_contiguous:
             yield "backwards", value[::-1, ::-1]
@@ -247,8 +349,7 @@ def _survived(argument, value, dtypes):
 
 def _call(is_testing, name, number, position=None, value=None):
     """Call with one argument replaced. Returns what happened: "worked", or the name of the error."""
-    arguments = list(_signatures(_target(is_testing, name)))[number]
-    values = [_valid(name, *pair) for pair in enumerate(arguments)]
+    values = _arguments(is_testing, name, number)
     if position is not None:
         values[position] = value
     try:
@@ -266,7 +367,7 @@ def _try_all(is_testing, name, number, make_values):
     overloads = list(_signatures(_target(is_testing, name)))
     outcomes = {}
     for position, argument in enumerate(overloads[number]):
-        valid = _valid(name, position, argument)
+        valid = _arguments(is_testing, name, number)[position]
         dtypes = {
             overload[position].dtype for overload in overloads if overload[position].is_array
         }  # of one overload or another
@@ -303,7 +404,7 @@ def test_wrong_shapes_and_wild_values_never_crash(is_testing, name, number):
 @every_kernel
 def test_too_few_and_too_many_arguments_are_refused(is_testing, name, number):
     target = _target(is_testing, name)
-    values = [_valid(name, *pair) for pair in enumerate(list(_signatures(target))[number])]
+    values = _arguments(is_testing, name, number)
     for wrong in ([], values[:-1], [*values, 1]):
         with pytest.raises(TypeError):
             target(*wrong)
@@ -351,6 +452,40 @@ def test_labels_out_of_range_are_refused(kind, label):
             rows, None, centres, labels, np.zeros((SIZE, SIZE)), np.zeros(SIZE), np.zeros(SIZE, dtype=np.int64),
             np.zeros((SIZE, SIZE)), np.zeros(SIZE), 1,
         )  # fmt: skip
+
+
+def _corrupt_trees(n_times):
+    """Trees with some bytes overwritten: how often they were refused. Those that were not must give predictions and end."""
+    random, n_refused = np.random.RandomState(0), 0
+    X = random.randint(-2, 60, size=(50, 2)).astype(float)
+    X[::5] = np.nan
+    for _ in range(n_times):
+        nodes, words, *rest = _trees()
+        nodes, words = nodes.copy(), words.copy()
+        for _ in range(random.randint(1, 4)):
+            nodes[random.randint(6), random.randint(16)] = random.randint(256)
+        words[random.randint(2)] = random.choice([0, 1, 2, 9, 2**31])
+        try:
+            trees = kernels.Trees(nodes, words, *rest[:-1], 2)
+        except ValueError:
+            n_refused += 1
+            continue
+        kernels.add_leaf_values(trees, 0, 2, X, np.zeros((50, 1)), 1)
+    return n_refused
+
+
+def test_corrupt_trees_are_refused_or_harmless():
+    assert 1000 < run_in_child(_corrupt_trees, 2000) < 2000
+
+
+def test_trees_of_rows_without_weight_are_refused():
+    for kind in ("RankedColumns", "PlainColumns"):
+        columns = getattr(kernels, kind)(np.zeros((SIZE, 2)), None, 1)
+        with pytest.raises(ValueError, match="needs rows"):
+            kernels.grow_absolute(
+                columns, np.zeros((SIZE, 1)), np.zeros(SIZE), np.zeros(1, dtype=np.uint64), 0, 2, None,
+                kernels.GrowthLimits(3, 2, 1, 0.0, 0.0, 0), 1,
+            )  # fmt: skip
 
 
 def test_rows_keep_their_arrays_alive():

@@ -118,6 +118,10 @@ class IsolationForest(OutlierMixin, MercerEstimator):  # type: ignore[misc]
         "warm_start": Bool(),
     }
 
+    _trees: TreeStore
+    _draws: list[_Draw]
+    _seeds: npt.NDArray[np.uint64]
+
     def __init__(
         self,
         *,
@@ -158,7 +162,7 @@ class IsolationForest(OutlierMixin, MercerEstimator):  # type: ignore[misc]
         self
         """
         params = check_params(self)
-        X = check_X(self, X, sparse="csr", finite="deferred")
+        X = check_X(self, X, sparse="csr", finite="allow-nan")
         weights = check_weights(sample_weight, X.shape[0], np.float64)
         kept: TreeStore | None = getattr(self, "_trees", None) if params.warm_start else None
         n_kept = 0 if kept is None else len(kept)
@@ -187,7 +191,7 @@ class IsolationForest(OutlierMixin, MercerEstimator):  # type: ignore[misc]
     def score_samples(self, X: Any) -> FloatArray:
         """The score of each row, between -1 and 0: the lower, the more of an outlier."""
         check_is_fitted(self)
-        return self._scores(check_X(self, X, sparse="csr", finite="deferred", reset=False))
+        return self._scores(check_X(self, X, sparse="csr", finite="allow-nan", reset=False))
 
     def decision_function(self, X: Any) -> FloatArray:
         """`score_samples` less `offset_`: negative for outliers."""
@@ -201,7 +205,8 @@ class IsolationForest(OutlierMixin, MercerEstimator):  # type: ignore[misc]
         average = len(self._trees) * kernels.average_path_length(self.max_samples_)
         if average == 0:  # trees of one row say nothing
             return np.full(X.shape[0], -0.5)
-        return -np.exp2(-self._path_lengths(X) / average)
+        scores: FloatArray = -np.exp2(-self._path_lengths(X) / average)
+        return scores
 
     def _path_lengths(self, X: Any) -> FloatArray:
         """The sum over the trees of the length of each row's path."""
@@ -281,9 +286,9 @@ class _Draw:
         return TreeStore(trees, np.zeros(len(n_rows)), n_rows, weight)
 
 
-def _count_rows(max_samples: Any, n_rows: int) -> int:
+def _count_rows(max_samples: str | float, n_rows: int) -> int:
     """How many rows a tree is grown on."""
-    if max_samples == "auto":
+    if isinstance(max_samples, str):  # "auto"
         return min(256, n_rows)
     if isinstance(max_samples, float):
         return max(1, int(max_samples * n_rows))
