@@ -42,8 +42,8 @@ class IsolationForest(OutlierMixin, MercerEstimator):  # type: ignore[misc]
     r"""Outliers by random trees: a row that few random splits set apart from the others is one.
 
     Every tree splits a small sample of the rows, each time at a random place of a random feature, until rows are alone or the
-    tree is :math:`\lceil \log_2 m \rceil` deep. With :math:`h_t(x)` the depth of the leaf that x reaches plus :math:`c(n)` for the n
-    rows in it, the score is
+    tree is :math:`\lceil \log_2 m \rceil` deep. With :math:`h_t(x)` the depth of the leaf that x reaches plus :math:`c(n)` for
+    the n rows in it, the score is
 
     .. math:: -2^{-\frac1T \sum_t h_t(x) / c(m)}, \qquad c(n) = 2 (\ln(n - 1) + \gamma) - \frac{2 (n - 1)}{n},
 
@@ -90,9 +90,9 @@ class IsolationForest(OutlierMixin, MercerEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Fitting takes :math:`O(T m \log m)` after one check of X, scoring :math:`O(T \log m)` a row. X is read in place, in its own type:
-    scikit-learn rounds it to float32. Missing values go to a random side of a split, as there. `sample_weight` gives rows a chance
-    to be drawn in proportion to their weight, as in scikit-learn since 1.8; a row of weight 0 is absent.
+    Fitting takes :math:`O(T m \log m)` after one check of X, scoring :math:`O(T \log m)` a row. X is read in place, in its own
+    type: scikit-learn rounds it to float32. Missing values go to a random side of a split, as there. `sample_weight` gives rows
+    a chance to be drawn in proportion to their weight, as in scikit-learn; a row of weight 0 is absent.
 
     References
     ----------
@@ -286,7 +286,7 @@ class _Draw:
         return TreeStore(trees, np.zeros(len(n_rows)), n_rows, weight)
 
 
-def _count_rows(max_samples: str | float, n_rows: int) -> int:
+def _count_rows(max_samples: Any, n_rows: int) -> int:
     """How many rows a tree is grown on."""
     if isinstance(max_samples, str):  # "auto"
         return min(256, n_rows)
@@ -299,4 +299,4 @@ def _count_rows(max_samples: str | float, n_rows: int) -> int:
             UserWarning,
             stacklevel=4,
         )
-    return min(max_samples, n_rows)
+    return int(min(max_samples, n_rows))
