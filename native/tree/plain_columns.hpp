@@ -11,6 +11,7 @@
 
 #include "core/errors.hpp"
 #include "core/parallel.hpp"
+#include "core/simd.hpp"
 #include "core/views.hpp"
 #include "tree/split.hpp"
 
@@ -22,9 +23,9 @@ class PlainColumns {
     // Categories are whole numbers from 0.
     template <Real T>
     PlainColumns(Matrix<const T> x, std::span<const std::uint8_t> is_categorical, Threads threads)
-        : n_rows_(x.rows), values_(std::vector<T>(x.rows * x.cols)), facts_(x.cols) {
+        : n_rows_(x.rows), values_(Aligned<T>(x.rows * x.cols)), facts_(x.cols) {
         require(x.rows < 0xFFFFFFFF, "trees: there are too many rows");
-        auto& out = std::get<std::vector<T>>(values_);
+        auto& out = std::get<Aligned<T>>(values_);
         const auto chunks = Chunks::of(x.rows, 1024, 64);
         std::vector<std::vector<std::uint8_t>> has_missing(chunks.count, std::vector<std::uint8_t>(x.cols, 0));
         parallel_for(chunks.count, threads, [&](std::size_t chunk) {
@@ -73,7 +74,7 @@ class PlainColumns {
     };
 
     std::size_t n_rows_;
-    std::variant<std::vector<double>, std::vector<float>> values_;
+    std::variant<Aligned<double>, Aligned<float>> values_;
     std::vector<Facts> facts_;
 };
 
