@@ -57,7 +57,7 @@ class Case:
     unique_params: Mapping[str, Any] = field(default_factory=dict)  # leave one solution, whatever the order of the rows
     row_counting: tuple[str, ...] = ()  # attributes for which a row of weight two is not two rows
     grid: Mapping[str, list[Any]] = field(default_factory=dict)  # for a grid search
-    is_lazy: bool = False  # a fit keeps the data or leaves the work to members: it solves nothing that a certificate speaks of
+    is_lazy: bool = False  # keeps the data, grows greedily or leaves the work to members: nothing for a certificate to speak of
     is_online: bool = False  # takes one step a row: a step of weight two is not two steps
     draws_rows: bool = False  # by their weights: a row of weight two is two rows on average, not in every draw
 
@@ -147,6 +147,9 @@ for _name in ("PassiveAggressiveClassifier", "PassiveAggressiveRegressor"):
 CASES["Perceptron"] = Case(
     long_params=ONLINE, fixed_params=lambda X: {"shuffle": False}, grid={"eta0": [0.1, 1.0]}, is_online=True
 )
+# Splits of few rows tie, and rounding then chooses among them; a shallow tree has none.
+for _name in ("DecisionTreeClassifier", "DecisionTreeRegressor"):
+    CASES[_name] = Case(fixed_params=lambda X: {"max_depth": 4}, grid={"max_depth": [2, 4]}, is_lazy=True)
 
 # Members with one solution, found to the last digits, and folds in which a row goes where its repetitions go.
 CLASSIFIERS = [("logistic", LogisticRegression(tol=1e-12)), ("ridge", RidgeClassifier(alpha=5.0))]

@@ -40,6 +40,8 @@ def bits(value: Any) -> Any:
         return (str(value.dtype), value.shape, value.tobytes())
     if isinstance(value, (float, np.floating)):
         return (type(value).__name__, float(value).hex())
+    if isinstance(value, Tree):
+        return bits(value.__reduce__()[1])
     if isinstance(value, BaseEstimator):
         return bits(fitted_attributes(value))
     if isinstance(value, Tree):

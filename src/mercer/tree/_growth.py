@@ -178,7 +178,7 @@ def check_directions(
 def _directions_by_name(given: dict[str, int], n_features: int, names: tuple[str, ...] | None) -> npt.NDArray[Any]:
     if names is None:
         raise InvalidParameterError(
-            "monotonic_cst is a dict of column names, but X has none; give an array with -1, 0 or 1 a column."
+            f"monotonic_cst={given!r} is a dict of column names, but X has none; it must be an array with -1, 0 or 1 a column."
         )
     out = np.zeros(n_features)
     for name, direction in given.items():
