@@ -10,7 +10,7 @@ from mercer.tree._node_text import NamedTree
 
 
 class NodeColours:
-    """Of classes: a hue each, paler where others are near. Of numbers: darker where larger. Of several outputs: darker where purer."""
+    """Of classes: a hue each, paler where others are near. Of numbers: darker where larger. Of several outputs: where purer."""
 
     def __init__(self, named: NamedTree) -> None:
         self.tree, self.is_classification = named.tree, named.is_classification

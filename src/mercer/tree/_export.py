@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import html
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mercer._params import ArrayLike, Bool, Function, Instance, Integer, Null, Rule, check_value
+from mercer._params import ArrayLike, Bool, Instance, Integer, Null, Rule, check_value
 from mercer.tree._colours import NodeColours
 from mercer.tree._node_text import EXPORT_RULES, KNOWN, MISSING, NamedTree, NodeLabel, Signs, check_options, heights, name_tree
 
@@ -60,8 +62,8 @@ def export_text(
 
     Notes
     -----
-    On trees that split numbers the text is that of scikit-learn, with two exceptions: with several outputs the class of every one
-    stands here, and a split that only parts missing values from others says so.
+    On trees that split numbers the text is that of scikit-learn, with two exceptions: with several outputs the class of every
+    one stands here, and a split that only parts missing values from others says so.
 
     Examples
     --------
@@ -280,11 +282,6 @@ def _write(text: str, out_file: Any) -> str | None:
     if hasattr(out_file, "write"):
         out_file.write(text)
         return None
-    try:
-        file = open(out_file, "w", encoding="utf-8")
-    except TypeError:
-        check_value("export_graphviz", "out_file", out_file, Null() | Instance(str) | Function())
-        raise
-    with file:
-        file.write(text)
+    check_value("export_graphviz", "out_file", out_file, Null() | Instance(str) | Instance(PathLike))
+    Path(out_file).write_text(text, encoding="utf-8")
     return None

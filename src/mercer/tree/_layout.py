@@ -8,11 +8,10 @@ from mercer._arrays import FloatArray
 
 
 def lay_out(right: list[int], widths: list[float]) -> FloatArray:
-    """The horizontal places of nodes: as narrow as can be, parents midway between their children, no two nodes of a level closer
-    than half of their widths.
+    """The horizontal places of nodes: parents midway between their children, no two nodes of a level on top of each other.
 
-    The tidy drawing of Reingold and Tilford. Each subtree keeps its outline, level by level, as seen from its root; two subtrees
-    are moved together until their outlines touch. O(n times the depth).
+    The tidy drawing of Reingold and Tilford. Each subtree keeps its outline, level by level, as seen from its root; two
+    subtrees are moved together until their outlines touch. O(n times the depth).
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ class NamedTree:
 
     def counts_at(self, node: int) -> FloatArray:
         """The weights of the classes, of shape (n_outputs, n_classes)."""
-        return self.tree.value[node] * self.tree.weighted_n_node_samples[node]
+        return np.asarray(self.tree.value[node] * self.tree.weighted_n_node_samples[node])
 
 
 def name_tree(
@@ -79,13 +79,13 @@ def name_tree(
     escape: Callable[[str], str] = str,
 ) -> NamedTree:
     """The tree of a fitted estimator, or a bare one, with names whose number is checked."""
-    if isinstance(decision_tree, Tree):
-        tree, estimator = decision_tree, None
-    else:
-        check_is_fitted(decision_tree)
-        tree, estimator = getattr(decision_tree, "tree_", None), decision_tree
-        if not isinstance(tree, Tree):
-            raise TypeError(f"{owner}: a {type(decision_tree).__name__} is not a decision tree of Mercer: it has no `tree_`.")
+    estimator = None if isinstance(decision_tree, Tree) else decision_tree
+    if estimator is not None:
+        check_is_fitted(estimator)
+    tree = decision_tree if estimator is None else getattr(estimator, "tree_", None)
+    if not isinstance(tree, Tree):
+        hint = "; it has a `to_text` of its own" if hasattr(estimator, "to_text") else ""
+        raise TypeError(f"{owner}: {type(decision_tree).__name__} is not a binary decision tree of Mercer{hint}.")
     if feature_names is None:
         feature_names = getattr(estimator, "feature_names_in_", None)
     elif len(feature_names) != tree.n_features:
@@ -94,17 +94,21 @@ def name_tree(
         )
     classes = _classes_of(tree, estimator)
     if not isinstance(class_names, (bool, type(None))):
-        if len(classes) != 1 or len(class_names) != len(classes[0]):
-            wanted = (
-                f"{len(classes[0])} elements, one a class"
-                if len(classes) == 1
-                else "nothing: it names the classes of one output"
-            )
-            raise InvalidParameterError(f"{owner}: class_names must contain {wanted}; got {len(class_names)}.")
+        _require_classes(owner, class_names, classes)
     categories = getattr(estimator, "categories_", [None] * tree.n_features)
     criterion = getattr(estimator, "criterion", "impurity")
     class_names = None if class_names is False else class_names
     return NamedTree(tree, feature_names, class_names, categories, classes, str(criterion), show_missing, escape)
+
+
+def _require_classes(owner: str, class_names: Any, classes: list[npt.NDArray[Any]]) -> None:
+    if len(classes) != 1:
+        what = "several outputs" if classes else "numbers, not classes"
+        raise InvalidParameterError(f"{owner}: class_names={class_names!r} is not valid for a tree of {what}; it must be None.")
+    if len(class_names) != len(classes[0]):
+        raise InvalidParameterError(
+            f"{owner}: class_names must contain {len(classes[0])} elements, one a class; got {len(class_names)}."
+        )
 
 
 def _classes_of(tree: Tree, estimator: Any) -> list[npt.NDArray[Any]]:
