@@ -147,9 +147,10 @@ for _name in ("PassiveAggressiveClassifier", "PassiveAggressiveRegressor"):
 CASES["Perceptron"] = Case(
     long_params=ONLINE, fixed_params=lambda X: {"shuffle": False}, grid={"eta0": [0.1, 1.0]}, is_online=True
 )
-# Splits of few rows tie, and rounding then chooses among them: with leaves of some weight (no number of rows) there are no ties.
+# Splits of few rows tie, and rounding then chooses among them; leaves of some weight (not: of some rows) leave no ties.
 for _name in ("DecisionTreeClassifier", "DecisionTreeRegressor"):
     CASES[_name] = Case(fixed_params=lambda X: {"min_weight_fraction_leaf": 0.05}, grid={"max_depth": [2, 4]}, is_lazy=True)
+CASES["ID3"] = Case(grid={"criterion": ["information_gain", "gain_ratio"]})
 
 # Members with one solution, found to the last digits, and folds in which a row goes where its repetitions go.
 CLASSIFIERS = [("logistic", LogisticRegression(tol=1e-12)), ("ridge", RidgeClassifier(alpha=5.0))]

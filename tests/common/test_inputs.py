@@ -65,6 +65,8 @@ def _is_finite(model, X):
 @every_estimator
 @pytest.mark.parametrize("kind", BAD)
 def test_bad_data_is_refused_with_a_message_that_helps(estimator, kind):
+    if kind == "words" and get_tags(make(estimator)).input_tags.string:
+        pytest.skip("words are data here")
     data = make_data(estimator)
     change, message = BAD[kind]
     _refuses(make(estimator), message, *data.with_X(change(data.X)).args)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mercer.tree._decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from mercer.tree._export import export_graphviz, export_text
+from mercer.tree._id3 import ID3
 from mercer.tree._plot import plot_tree
 
-__all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor", "export_graphviz", "export_text", "plot_tree"]
+__all__ = ["ID3", "DecisionTreeClassifier", "DecisionTreeRegressor", "export_graphviz", "export_text", "plot_tree"]
