@@ -63,6 +63,7 @@ class Trees {
           std::span<const std::int64_t> word_counts, std::size_t n_features)
         : nodes_(std::move(nodes)), words_(std::move(words)), n_features_(n_features) {
         require(node_counts.size() == word_counts.size(), "trees: there must be as many counts of words as of nodes");
+        require(n_features > 0, "trees: there must be a feature");  // a leaf's tag reads as feature 0
         require(n_features <= Node::kFeature, "trees: there are too many features");
         node_starts_ = starts_of(node_counts, nodes_.size(), "trees: the counts of nodes do not add up to the nodes");
         word_starts_ = starts_of(word_counts, words_.size(), "trees: the counts of words do not add up to the words");

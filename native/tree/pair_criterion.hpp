@@ -253,11 +253,11 @@ class PairCriterion {
     static auto is_allowed(const Cuts& cuts, typename S::Vector w, typename S::Vector s) {
         const auto right = cuts.node.weight - w;
         auto out = (w >= cuts.limits.min_weight_leaf) & (right >= cuts.limits.min_weight_leaf);
-        if (cuts.is_bounded) {
+        if (cuts.is_bounded && cuts.feature.direction != 0) {  // splits on other features leave the bounds to write_values
             const auto a = s / w;
             const auto b = (cuts.node.sum - s) / right;
             out &= (a >= cuts.bounds.lower) & (a <= cuts.bounds.upper) & (b >= cuts.bounds.lower) & (b <= cuts.bounds.upper);
-            if (cuts.feature.direction != 0) out &= (a - b) * static_cast<double>(cuts.feature.direction) <= 0;
+            out &= (a - b) * static_cast<double>(cuts.feature.direction) <= 0;
         }
         return out;
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,20 @@ REGRESSION = {
     "poisson": "poisson",
 }
 
+
+class Share(Real):
+    """A share of a whole, as a float: an integer there would be a number of rows or features."""
+
+    def accept(self, value: Any) -> Any:
+        return super().accept(None if isinstance(value, Integral) else value)
+
+
 GROWTH_RULES: dict[str, Rule] = {
     "max_depth": Null() | Integer(1),
-    "min_samples_split": Integer(2) | Real(above=0, most=1),
-    "min_samples_leaf": Integer(1) | Real(above=0, below=1),
+    "min_samples_split": Integer(2) | Share(above=0, most=1),
+    "min_samples_leaf": Integer(1) | Share(above=0, below=1),
     "min_weight_fraction_leaf": Real(least=0, most=0.5),
-    "max_features": Null() | Integer(1) | Real(above=0, most=1) | OneOf("sqrt", "log2"),
+    "max_features": Null() | Integer(1) | Share(above=0, most=1) | OneOf("sqrt", "log2"),
     "max_leaf_nodes": Null() | Integer(2),
     "min_impurity_decrease": Real(least=0),
     "ccp_alpha": Real(least=0),

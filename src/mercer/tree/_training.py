@@ -76,7 +76,7 @@ def _check_X_y(
         checks = {"accept_sparse": "csr", "accept_large_sparse": False, "dtype": FLOATS, "ensure_all_finite": "allow-nan"}
         X, y = validate_data(estimator, X, y, **checks, **options)
         X = dense(X)
-        coder = CategoryCoder((None,) * X.shape[1])
+        coder = CategoryCoder((None,) * X.shape[1], tuple(getattr(estimator, "feature_names_in_", ())) or None)
     if is_classifier:
         check_classification_targets(y)
     return coder, X, y
