@@ -104,7 +104,9 @@ def frames():
     names = COUNTRIES[codes]
     tables = {
         "pandas category": pandas.DataFrame({"country": pandas.Categorical(names), "wealth": wealth}),
-        "polars Categorical": polars.DataFrame({"country": polars.Series(names.tolist()).cast(polars.Categorical), "wealth": wealth}),
+        "polars Categorical": polars.DataFrame(
+            {"country": polars.Series(names.tolist()).cast(polars.Categorical), "wealth": wealth}
+        ),
         "polars Enum": polars.DataFrame(
             {"country": polars.Series(names.tolist()).cast(polars.Enum(COUNTRIES.tolist())), "wealth": wealth}
         ),

@@ -201,7 +201,7 @@ def test_what_is_not_a_tree_is_refused(name):
         kernels.Trees(raw, np.array(words, np.uint32), np.array([len(nodes)]), np.array([len(words)]), n_features)
 
 
-@pytest.mark.parametrize("counts", [[3], [1, 1], [-1, 3], [2**62, 2], []])
+@pytest.mark.parametrize("counts", [[3], [1], [-1, 3], [2**62, 2], []])
 def test_counts_that_do_not_add_up_are_refused(counts):
     raw = np.array([node(), node()], dtype=NODE).view(np.uint8).reshape(-1, NODE.itemsize)
     with pytest.raises(ValueError):

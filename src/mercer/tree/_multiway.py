@@ -109,7 +109,8 @@ class MultiwayGrowth:
                 break
             kept = is_open[node]
             rows, node = rows[kept], node[kept]
-            level["feature"], level["gain"] = self._choose(codes, rows, node, y, weights, counts, n_classes)
+            feature, gain = self._choose(codes, rows, node, y, weights, counts, n_classes)
+            level |= {"feature": np.where(is_open, feature, -1), "gain": np.where(is_open, gain, 0.0)}
             kept = level["feature"][node] >= 0
             rows, node = rows[kept], node[kept]
             if not len(rows):
