@@ -221,8 +221,8 @@ def test_a_picture_of_categories_shortens_long_sets(axes):
 
 
 def test_the_text_of_a_box_is_scikit_learns(axes):
-    mine = [artist.get_text() for artist in plot_tree(CLASS_PAIR[0], ax=axes, precision=4)]
-    yours = [artist.get_text() for artist in sklearn.tree.plot_tree(CLASS_PAIR[1], ax=axes, precision=4)]
+    mine = [artist.get_text() for artist in plot_tree(CLASS_PAIR[0], ax=axes)]
+    yours = [artist.get_text() for artist in sklearn.tree.plot_tree(CLASS_PAIR[1], ax=axes)]
     assert sorted(mine) == sorted(map(whole, yours))
 
 

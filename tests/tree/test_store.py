@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from functools import cache
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from tests.common.children import run_in_child
 from tests.common.state import bits
 
 
+@cache
 def make_store(n_trees=3):
     """Trees with splits on numbers and on categories."""
     random = np.random.default_rng(0)

@@ -247,6 +247,22 @@ def _tidy(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _codes(coder: CategoryCoder, X: npt.NDArray[Any], unseen: str) -> IntArray:
     """The place of each value among its attribute's; a missing one comes after them all, `_OTHER` where `unseen` says so."""
-    numbers = coder.encode(X, unseen)
+    numbers = _encode_numbers(coder, X, unseen) if X.dtype.kind == "f" else coder.encode(X, unseen)
     missing = np.array([len(levels) for levels in coder.categories if levels is not None])
     return np.where(np.isnan(numbers), missing, np.where(numbers == UNSEEN, _OTHER, numbers)).astype(np.int64)
+
+
+def _encode_numbers(coder: CategoryCoder, X: FloatArray, unseen: str) -> FloatArray:
+    """What `coder.encode` gives, by searching the sorted values."""
+    out = np.empty(X.shape)
+    for j, levels in enumerate(coder.categories):
+        if levels is None or not len(levels):  # a column without a single value
+            return coder.encode(X, unseen)
+        column = np.ascontiguousarray(X[:, j])
+        places = np.minimum(np.searchsorted(levels, column), len(levels) - 1)
+        is_strange = (levels[places] != column) & ~np.isnan(column)
+        if unseen == "error" and is_strange.any():
+            return coder.encode(X, unseen)  # which says what is wrong
+        out[:, j] = np.where(is_strange, np.nan if unseen == "missing" else UNSEEN, places)
+        out[np.isnan(column), j] = np.nan
+    return out

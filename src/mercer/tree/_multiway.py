@@ -139,8 +139,7 @@ class MultiwayGrowth:
         for feature in range(d):
             base = int(codes[:, feature].max()) + 1
             key = (node * base + codes[rows, feature]) * n_classes + y[rows]
-            cells, places = np.unique(key, return_inverse=True)
-            cell_weights = np.bincount(places, weights[rows])
+            cells, cell_weights = _add_up(key, weights[rows], n_nodes * base * n_classes)
             starts = np.flatnonzero(np.diff(cells // n_classes, prepend=-1))
             branch_weights = np.add.reduceat(cell_weights, starts)
             inside = _xlogx(branch_weights) - np.add.reduceat(_xlogx(cell_weights), starts)
@@ -161,6 +160,16 @@ class MultiwayGrowth:
         is_found = is_useful.any(axis=0)
         chosen = gains[best, np.arange(gains.shape[1])]
         return np.where(is_found, best, -1), np.where(is_found, chosen, 0.0)
+
+
+def _add_up(keys: IntArray, weights: FloatArray, n_keys: int) -> tuple[IntArray, FloatArray]:
+    """The keys that occur, in order, and the sums of their positive weights: by counting where they are dense, else by sorting."""
+    if n_keys <= 8 * len(keys):
+        sums = np.bincount(keys, weights, n_keys)
+        cells = np.flatnonzero(sums)
+        return cells, sums[cells]
+    cells, places = np.unique(keys, return_inverse=True)
+    return cells, np.bincount(places, weights)
 
 
 def _xlogx(x: FloatArray) -> FloatArray:

@@ -165,7 +165,7 @@ def _draw(ax: Any, right: list[int], texts: list[str], faces: list[Any], boxstyl
         )
         if parent == 0:
             word, side = ("True  ", "right") if node == 1 else ("  False", "left")
-            words.append(ax.annotate(word, _halfway(places[[0, node]], edges[[0, node]]), ha=side, va="center", **style))
+            words.append(ax.annotate(word, _halfway(places[[0, node]], edges[[0, node]]), ha=side, va="bottom", **style))
     return drawn + words
 
 
