@@ -132,8 +132,7 @@ class ID3(ClassifierMixin, MercerEstimator):  # type: ignore[misc]
         classes, places = np.unique(y, return_inverse=True)
         is_kept = slice(None) if weights is None else weights > 0  # a row of weight 0 has no values either
         table = _tidy(given[is_kept])
-        coder = check_categories(self, table, np.ones(table.shape[1], dtype=bool))
-        coder = CategoryCoder(coder.categories, getattr(self, "feature_names_in_", None))
+        coder = CategoryCoder(_levels(self, table), getattr(self, "feature_names_in_", None))
         growth = MultiwayGrowth(
             params.criterion,
             np.inf if params.max_depth is None else params.max_depth,
@@ -243,6 +242,14 @@ def _tidy(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if all(isinstance(value, AnyReal) for value in X[:, j].tolist()):
             out[:, j] = X[:, j].astype(np.float64)
     return out.astype(np.float64) if all(type(value) is float for value in out.ravel().tolist()) else out
+
+
+def _levels(estimator: Any, X: npt.NDArray[Any]) -> tuple[npt.NDArray[Any] | None, ...]:
+    """The sorted values of every attribute."""
+    if X.dtype.kind != "f":
+        return check_categories(estimator, X, np.ones(X.shape[1], dtype=bool)).categories
+    columns = [np.sort(column[~np.isnan(column)]) for column in X.T]
+    return tuple(column[np.diff(column, prepend=np.nan) != 0] for column in columns)
 
 
 def _codes(coder: CategoryCoder, X: npt.NDArray[Any], unseen: str) -> IntArray:

@@ -163,7 +163,7 @@ class MultiwayGrowth:
 
 
 def _add_up(keys: IntArray, weights: FloatArray, n_keys: int) -> tuple[IntArray, FloatArray]:
-    """The keys that occur, in order, and the sums of their positive weights: by counting where they are dense, else by sorting."""
+    """The keys that occur, in order, and the sums of their positive weights; dense keys are counted, others sorted."""
     if n_keys <= 8 * len(keys):
         sums = np.bincount(keys, weights, n_keys)
         cells = np.flatnonzero(sums)
