@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mercer import cluster, ensemble, linear_model, losses, optim, penalties, plots, preprocessing, svm
+    from mercer import cluster, ensemble, linear_model, losses, optim, penalties, plots, preprocessing, svm, tree
     from mercer._show_versions import show_versions
 
 __version__ = "0.1.0"
@@ -22,6 +22,7 @@ __all__ = [
     "preprocessing",
     "show_versions",
     "svm",
+    "tree",
 ]
 
 

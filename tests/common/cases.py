@@ -57,7 +57,7 @@ class Case:
     unique_params: Mapping[str, Any] = field(default_factory=dict)  # leave one solution, whatever the order of the rows
     row_counting: tuple[str, ...] = ()  # attributes for which a row of weight two is not two rows
     grid: Mapping[str, list[Any]] = field(default_factory=dict)  # for a grid search
-    is_lazy: bool = False  # keeps the data, grows greedily or leaves the work to members: nothing for a certificate to speak of
+    is_lazy: bool = False  # keeps the data, grows greedily or leaves the work to members: nothing to certify
     is_online: bool = False  # takes one step a row: a step of weight two is not two steps
     draws_rows: bool = False  # by their weights: a row of weight two is two rows on average, not in every draw
 

@@ -414,5 +414,7 @@ def test_bad_arrays_are_refused():
     model = DecisionTreeRegressor().fit(X, signal)
     with pytest.raises(ValueError, match="infinity"):
         model.predict(np.full((1, 5), np.inf))
+    assert np.isfinite(model.predict(np.full((1, 5), np.inf), check_input=False)).all()
+    assert DecisionTreeRegressor().fit(np.where(X > 2, np.inf, X), signal, check_input=False).get_depth() > 0
     with pytest.raises(ValueError, match="node=1000"):
         DecisionTreeClassifier().fit(X, signal > 0).leaf_counts(1000)

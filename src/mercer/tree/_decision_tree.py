@@ -31,7 +31,7 @@ class DecisionTree(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
     tree_: Tree
     n_outputs_: int
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, *, is_classifier: bool) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, *, is_classifier: bool, check_input: bool = True) -> Self:
         params = check_params(self)
         data = check_training(
             self,
@@ -41,6 +41,7 @@ class DecisionTree(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
             is_classifier=is_classifier,
             categorical_features=params.categorical_features,
             class_weight=getattr(params, "class_weight", None),
+            check_input=check_input,
         )
         require_counts(params.criterion, data)
         directions = check_directions(params.monotonic_cst, data.targets, data.coder.mask, data.coder.names)
@@ -63,10 +64,10 @@ class DecisionTree(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
         self._store(attributes)
         return self
 
-    def _values(self, X: Any) -> FloatArray:
+    def _values(self, X: Any, check_input: bool = True) -> FloatArray:
         """The values of each row's leaf, of shape (n_rows, n_outputs, n_values)."""
         check_is_fitted(self)
-        return self.tree_.predict(check_query(self, X), n_threads=effective_threads(None))
+        return self.tree_.predict(check_query(self, X, check_input=check_input), n_threads=effective_threads(None))
 
     @property
     def feature_importances_(self) -> FloatArray:
@@ -89,15 +90,18 @@ class DecisionTree(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.tree_.n_leaves
 
-    def apply(self, X: Any) -> IntArray:
-        """The number of each row's leaf, of shape (n_rows,)."""
+    def apply(self, X: Any, check_input: bool = True) -> IntArray:
+        """The number of each row's leaf, of shape (n_rows,). Without `check_input` X is not searched for infinity."""
         check_is_fitted(self)
-        return self.tree_.apply(check_query(self, X), n_threads=effective_threads(None))
+        return self.tree_.apply(check_query(self, X, check_input=check_input), n_threads=effective_threads(None))
 
-    def decision_path(self, X: Any) -> sp.csr_matrix:
-        """The nodes on each row's way to its leaf, as a sparse indicator of shape (n_rows, n_nodes)."""
+    def decision_path(self, X: Any, check_input: bool = True) -> sp.csr_matrix:
+        """The nodes on each row's way to its leaf, as a sparse indicator of shape (n_rows, n_nodes).
+
+        Without `check_input` X is not searched for infinity.
+        """
         check_is_fitted(self)
-        return self.tree_.decision_path(check_query(self, X), n_threads=effective_threads(None))
+        return self.tree_.decision_path(check_query(self, X, check_input=check_input), n_threads=effective_threads(None))
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """The values of `ccp_alpha` at which the tree grown on X and y loses a branch, and the impurity of the leaves after it.
@@ -281,7 +285,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[mis
         self.unseen = unseen
 
     @fit_method
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
         """Grow the tree.
 
         Parameters
@@ -290,20 +294,28 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[mis
             NaN is a missing value. Sparse rows are written out.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), default=None
+        check_input : bool, default=True
+            False takes infinite values of X as they come; shapes and types are checked either way, for memory's sake.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight, is_classifier=True)
+        return self._fit(X, y, sample_weight, is_classifier=True, check_input=check_input)
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The most frequent class of each row's leaf, of shape (n_samples,) or (n_samples, n_outputs)."""
-        return labels_of(self._values(X), self.classes_)
+    def predict(self, X: Any, check_input: bool = True) -> npt.NDArray[Any]:
+        """The most frequent class of each row's leaf, of shape (n_samples,) or (n_samples, n_outputs).
 
-    def predict_proba(self, X: Any) -> Any:
-        """The class shares of each row's leaf, of shape (n_samples, n_classes); a list of such for several outputs."""
-        return shares_of(self._values(X), self.classes_)
+        Without `check_input` X is not searched for infinity.
+        """
+        return labels_of(self._values(X, check_input), self.classes_)
+
+    def predict_proba(self, X: Any, check_input: bool = True) -> Any:
+        """The class shares of each row's leaf, of shape (n_samples, n_classes); a list of such for several outputs.
+
+        Without `check_input` X is not searched for infinity.
+        """
+        return shares_of(self._values(X, check_input), self.classes_)
 
     def predict_log_proba(self, X: Any) -> Any:
         """The logarithms of `predict_proba`."""
@@ -418,7 +430,7 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):  # type: ignore[misc]
         self.unseen = unseen
 
     @fit_method
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
         """Grow the tree.
 
         Parameters
@@ -427,14 +439,19 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):  # type: ignore[misc]
             NaN is a missing value. Sparse rows are written out.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), default=None
+        check_input : bool, default=True
+            False takes infinite values of X as they come; shapes and types are checked either way, for memory's sake.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight, is_classifier=False)
+        return self._fit(X, y, sample_weight, is_classifier=False, check_input=check_input)
 
-    def predict(self, X: Any) -> FloatArray:
-        """The value of each row's leaf, of shape (n_samples,) or (n_samples, n_outputs)."""
-        values = self._values(X)[:, :, 0]
+    def predict(self, X: Any, check_input: bool = True) -> FloatArray:
+        """The value of each row's leaf, of shape (n_samples,) or (n_samples, n_outputs).
+
+        Without `check_input` X is not searched for infinity.
+        """
+        values = self._values(X, check_input)[:, :, 0]
         return values[:, 0] if self._has_one_output else values

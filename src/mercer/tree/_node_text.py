@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ KNOWN, MISSING = "is known", "is missing"
 class NamedTree:
     """A tree with the names of its features, categories and classes."""
 
-    tree: Tree
+    tree: Any  # the arrays of a `Tree`, as `_read` gives them
     feature_names: Sequence[str] | None
     class_names: Sequence[Any] | bool | None  # of one output; True: symbols
     categories: Sequence[npt.NDArray[Any] | None]
@@ -98,7 +99,16 @@ def name_tree(
     categories = getattr(estimator, "categories_", [None] * tree.n_features)
     criterion = getattr(estimator, "criterion", "impurity")
     class_names = None if class_names is False else class_names
-    return NamedTree(tree, feature_names, class_names, categories, classes, str(criterion), show_missing, escape)
+    return NamedTree(_read(tree), feature_names, class_names, categories, classes, str(criterion), show_missing, escape)
+
+
+def _read(tree: Tree) -> SimpleNamespace:
+    """The arrays of a tree, each computed once: a `Tree` computes them whenever they are asked for."""
+    names = (
+        "nodes", "n_features", "n_outputs", "feature", "threshold", "is_leaf", "is_categorical", "missing_go_to_left",
+        "impurity", "n_node_samples", "weighted_n_node_samples", "value", "children_right", "depths", "parents",
+    )  # fmt: skip
+    return SimpleNamespace(**{name: getattr(tree, name) for name in names}, left_categories=tree.left_categories)
 
 
 def _require_classes(owner: str, class_names: Any, classes: list[npt.NDArray[Any]]) -> None:
@@ -127,7 +137,7 @@ def check_options(owner: str, rules: dict[str, Rule], options: dict[str, Any]) -
         check_value(owner, name, value, rules[name])
 
 
-def heights(tree: Tree) -> list[int]:
+def heights(tree: Any) -> list[int]:
     """The number of levels from each node down to its deepest leaf, the node's own included."""
     right = tree.nodes["right"].tolist()
     out = [1] * len(right)

@@ -11,7 +11,6 @@ from mercer._params import Null, Real, Rule
 from mercer.tree._colours import NodeColours
 from mercer.tree._layout import lay_out
 from mercer.tree._node_text import EXPORT_RULES, NodeLabel, Signs, check_options, name_tree
-from mercer.tree._store import Tree
 
 _PLOT_RULES: dict[str, Rule] = {**EXPORT_RULES, "fontsize": Null() | Real(above=0)}
 _TRUNCATED = "(...)"
@@ -110,7 +109,7 @@ def _make_axes(ax: Any) -> Any:
     return plt.gca()
 
 
-def _shown(tree: Tree, max_depth: int | None) -> tuple[Any, list[int]]:
+def _shown(tree: Any, max_depth: int | None) -> tuple[Any, list[int]]:
     """The nodes that are drawn, and the right child of each among them (0: drawn as a leaf)."""
     depths = tree.depths
     is_shown = np.ones(len(depths), dtype=bool) if max_depth is None else depths <= max_depth + 1

@@ -46,9 +46,10 @@ def check_training(
     is_classifier: bool,
     categorical_features: Any,
     class_weight: Any = None,
+    check_input: bool = True,
 ) -> Training:
-    """Check everything that a fit is given."""
-    coder, X, y = _check_X_y(estimator, X, y, categorical_features, is_classifier)
+    """Check everything that a fit is given; without `check_input`, X is not searched for infinity."""
+    coder, X, y = _check_X_y(estimator, X, y, categorical_features, is_classifier, check_input)
     weights = check_weights(sample_weight, len(y), np.float64)
     has_one_output = y.ndim == 1
     y = y.reshape(len(y), -1)
@@ -62,7 +63,7 @@ def check_training(
 
 
 def _check_X_y(
-    estimator: Any, X: Any, y: Any, categorical_features: Any, is_classifier: bool
+    estimator: Any, X: Any, y: Any, categorical_features: Any, is_classifier: bool, check_input: bool
 ) -> tuple[CategoryCoder, FloatArray, npt.NDArray[Any]]:
     options = {"multi_output": True, "y_numeric": not is_classifier}
     is_plain = categorical_features is None or (isinstance(categorical_features, str) and not hasattr(X, "columns"))
@@ -73,7 +74,8 @@ def _check_X_y(
         X = coder.encode(X, "error")
         check_consistent_length(X, y)
     else:
-        checks = {"accept_sparse": "csr", "accept_large_sparse": False, "dtype": FLOATS, "ensure_all_finite": "allow-nan"}
+        finite = "allow-nan" if check_input else False
+        checks = {"accept_sparse": "csr", "accept_large_sparse": False, "dtype": FLOATS, "ensure_all_finite": finite}
         X, y = validate_data(estimator, X, y, **checks, **options)
         X = dense(X)
         coder = CategoryCoder((None,) * X.shape[1], tuple(getattr(estimator, "feature_names_in_", ())) or None)
@@ -103,10 +105,10 @@ def _weigh_classes(
     return total
 
 
-def check_query(estimator: Any, X: Any) -> FloatArray:
-    """X of a prediction: coded where the fit saw categories."""
+def check_query(estimator: Any, X: Any, *, check_input: bool = True) -> FloatArray:
+    """X of a prediction: coded where the fit saw categories. Without `check_input` it is not searched for infinity."""
     coder: CategoryCoder = estimator._coder
     if not coder.has_any:
-        return dense(check_X(estimator, X, sparse="csr", finite="allow-nan", reset=False))
+        return dense(check_X(estimator, X, sparse="csr", finite="allow-nan" if check_input else "deferred", reset=False))
     validate_data(estimator, X, reset=False, skip_check_array=True)
     return coder.encode(X, estimator.unseen)
