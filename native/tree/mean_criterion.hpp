@@ -83,8 +83,6 @@ class MeanCriterion {
     double key(const double* sums, std::size_t k) const { return sums[1 + k] / sums[0]; }
 
    private:
-    static constexpr bool kIsPoisson = std::is_same_v<Measure, HalfPoisson>;
-
     double weight_of(Row row) const { return weights_.empty() ? 1.0 : weights_[row]; }
 
     double worth_of(double weight, const double* sums) const {
@@ -95,14 +93,6 @@ class MeanCriterion {
         }
         for (std::size_t o = 0; o < y_.cols; ++o) worth += Measure::worth(weight, sums[o]);
         return worth / static_cast<double>(y_.cols);
-    }
-
-    // What a side leaves of the node's sum. Counts are never negative, so that what rounding leaves of a side of zeros is known to
-    // be one, and is refused as such.
-    static double rest(double total, double part) {
-        const double rest = total - part;
-        if constexpr (kIsPoisson) return rest > 1e-13 * total ? rest : 0.0;
-        return rest;
     }
 
     void search(const Ordered& feature, const Summary& node, const Limits& limits, Scratch& scratch, bool is_missing_left,
@@ -121,7 +111,7 @@ class MeanCriterion {
             const double right_weight = node.weight - left[0];
             if (n_left < least || n - n_left < least) continue;
             if (left[0] < limits.min_weight_leaf || right_weight < limits.min_weight_leaf) continue;
-            for (std::size_t o = 0; o < y_.cols; ++o) right[o] = rest(node.sums[o], left[1 + o]);
+            for (std::size_t o = 0; o < y_.cols; ++o) right[o] = rest_of<Measure>(node.sums[o], left[1 + o]);
             const double value = worth_of(left[0], left + 1) + worth_of(right_weight, right);
             if (value > best.worth && feature.is_border(i + 1)) best = {value, i + 1, is_missing_left};
         }

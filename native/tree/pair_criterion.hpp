@@ -84,6 +84,15 @@ struct HalfPoisson {  // half of the mean Poisson deviance; a side whose targets
     static double impurity(double w, double s, double q) { return s > 0 ? std::max((q - s * std::log(s / w)) / w, 0.0) : 0.0; }
 };
 
+// What a part leaves of a sum. Counts are never negative, so that what rounding leaves of a side of zeros is known to be one, and
+// is refused as such.
+template <class Measure, class V>
+V rest_of(double total, V part) {
+    const V rest = total - part;
+    if constexpr (!std::is_same_v<Measure, HalfPoisson>) return rest;
+    return rest > 1e-13 * total ? rest : V{};
+}
+
 template <class Measure>
 class PairCriterion {
    public:
@@ -169,6 +178,7 @@ class PairCriterion {
         sums[1] += weighted_[row];
     }
     static double worth(const double* sums) { return Measure::worth(sums[0], sums[1]); }
+    static double rest(double total, double part) { return rest_of<Measure>(total, part); }
     // Categories in the order of this key hold the best of all splits into two sets (Fisher, Breiman).
     static constexpr std::size_t n_keys() { return 1; }
     static double key(const double* sums, std::size_t) { return sums[1] / sums[0]; }
@@ -226,7 +236,7 @@ class PairCriterion {
         double extra_sum = 0;
         if (is_missing_left) {
             extra_weight = cuts.node.weight - (kIsWeighted ? weights[n_known - 1] : static_cast<double>(n_known));
-            extra_sum = cuts.node.sum - sums[n_known - 1];
+            extra_sum = rest_of<Measure>(cuts.node.sum, sums[n_known - 1]);
         }
         typename S::Vector steps;
         for (std::size_t l = 0; l < S::kLanes; ++l) steps[l] = static_cast<double>(l);
@@ -237,7 +247,7 @@ class PairCriterion {
                 const std::size_t i = start + k - 1;
                 const auto w = (kIsWeighted ? S::load(weights + i) : steps + static_cast<double>(i + 1)) + extra_weight;
                 const auto s = S::load(sums + i) + extra_sum;
-                auto value = Measure::worth(w, s) + Measure::worth(cuts.node.weight - w, cuts.node.sum - s);
+                auto value = Measure::worth(w, s) + Measure::worth(cuts.node.weight - w, rest_of<Measure>(cuts.node.sum, s));
                 if constexpr (kHasDemands) value = is_allowed(cuts, w, s) ? value : S::broadcast(-kInfinity);
                 S::store(worths + k, value);
                 most = value > most ? value : most;

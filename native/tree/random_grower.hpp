@@ -274,7 +274,7 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
             left[0] += is_weighted_ ? weight[l] : count[l];
             left[1] += sum[l];
         }
-        const double right[2] = {task.summary.weight - left[0], task.summary.sum - left[1]};
+        const double right[2] = {task.summary.weight - left[0], Criterion::rest(task.summary.sum, left[1])};
         return from_sums(static_cast<std::size_t>(n_left), left, right);
     }
 

@@ -52,8 +52,8 @@ def test_targets_of_one_number_give_the_tree_of_the_general_criterion(criterion)
     X, y = make(criterion, 300, 5, 1, seed=1)
     y = np.minimum(y, 1) if criterion == "gini" else y
     for weights in (None, np.random.RandomState(0).randint(0, 3, size=300).astype(float)):
-        pair = grow(criterion, X, y.astype(float), weights, is_pair=True, max_depth=5)[0]
-        general = grow(criterion, X, y, weights, max_depth=5)[0]
+        pair = grow(criterion, X, y.astype(float), weights, is_pair=True, max_depth=3)[0]
+        general = grow(criterion, X, y, weights, max_depth=3)[0]
         np.testing.assert_array_equal(pair.feature, general.feature)
         np.testing.assert_array_equal(pair.threshold, general.threshold)
         np.testing.assert_allclose(pair.value, general.value, atol=1e-12)
