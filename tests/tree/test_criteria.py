@@ -185,7 +185,7 @@ def test_medians_of_large_targets_are_the_targets_themselves():
 
 
 def test_a_side_of_zero_counts_is_refused():
-    """Also where rounding leaves something of them: sums over the rows depend on their order, which each feature has its own."""
+    """Also where rounding leaves something of them: a sum depends on the order of its rows, and each feature has its own."""
     random = np.random.RandomState(0)
     for _ in range(50):
         X = np.stack([random.permutation(np.arange(12.0)), np.arange(12.0)], axis=1)
