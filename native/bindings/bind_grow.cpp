@@ -19,12 +19,13 @@ void bind_grow(nb::module_& m) {
 
     m.def(
         "bootstrap_counts",
-        [](std::uint64_t seed, std::int64_t n_draws, Out1<double> counts) {
-            require(0 <= n_draws && static_cast<std::uint64_t>(n_draws) <= counts.shape(0),
-                    "there are at most as many draws as rows");
-            if (n_draws > 0) tree::bootstrap_counts(seed, static_cast<std::size_t>(n_draws), vector<double>(counts));
+        [](std::uint64_t seed, std::int64_t n_draws, MaybeIn1<double> cumulative, Out1<double> counts) {
+            require_draws(n_draws, counts.shape(0));
+            const auto sums = per_row<double>(cumulative, counts.shape(0));
+            require(sums.empty() || sums.back() > 0, "the running sums of the weights must be positive");
+            if (n_draws > 0) tree::bootstrap_counts(seed, static_cast<std::size_t>(n_draws), sums, vector<double>(counts));
         },
-        nb::arg(), nb::arg(), nb::arg().noconvert());
+        nb::arg(), nb::arg(), nb::arg().noconvert().none(), nb::arg().noconvert());
 }
 
 }  // namespace mercer::bindings

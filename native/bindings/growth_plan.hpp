@@ -31,17 +31,27 @@ struct Plan {
     Threads threads;
 };
 
+// A bound far above any use, so that no call runs for ever.
+inline void require_draws(std::int64_t n_draws, std::size_t n_rows) {
+    require(0 <= n_draws && static_cast<std::uint64_t>(n_draws) <= 1000 * static_cast<std::uint64_t>(n_rows),
+            "there are at most 1000 draws a row");
+}
+
+// `weights` are one a row, or, where nothing is drawn, one a row for each seed.
 template <class Columns>
 Plan<Columns> make_plan(const Columns& columns, const MaybeIn1<double>& weights, const In1<std::uint64_t>& seeds,
                         std::int64_t n_draws, std::int64_t max_features, const MaybeIn1<std::int8_t>& directions,
                         const tree::Limits& limits, int n_threads) {
     const std::size_t n = columns.n_rows();
-    require(0 <= n_draws && static_cast<std::uint64_t>(n_draws) <= n, "there are at most as many draws as rows");
+    require_draws(n_draws, n);
     require(max_features >= 1, "at least one feature must be looked at");
     require(!directions || directions->shape(0) == columns.count(), "there must be a direction for each feature");
-    const auto w = per_row<double>(weights, n);
+    const bool has_lines = n_draws == 0 && weights && weights->shape(0) == n * seeds.shape(0);
+    const auto w = has_lines ? vector<double>(weights) : per_row<double>(weights, n);
     require(std::all_of(w.begin(), w.end(), [](double x) { return x >= 0 && x < tree::kInfinity; }),
             "weights must be finite and >= 0");
+    require(n_draws == 0 || w.empty() || std::any_of(w.begin(), w.end(), [](double x) { return x > 0; }),
+            "a bootstrap needs a positive weight");
     return {columns,
             w,
             vector<std::uint64_t>(seeds),

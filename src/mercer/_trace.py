@@ -117,7 +117,7 @@ def iterate(solver: Solver, *, max_iter: int, watch: Callable[[Record], bool]) -
     return Status.MAX_ITER, history
 
 
-def _depth_of_caller() -> int:
+def depth_of_caller() -> int:
     """The `stacklevel` at which a warning points to the first line outside Mercer and scikit-learn."""
     frame, depth = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("mercer", "sklearn"):
@@ -133,7 +133,7 @@ def store_outcome(estimator: Estimator, outcome: Outcome) -> Estimator:
         target.n_iter_ = len(outcome.history)
         target.history_ = outcome.history
     if outcome.warning is not None:
-        warnings.warn(f"{type(estimator).__name__}: {outcome.warning}", ConvergenceWarning, stacklevel=_depth_of_caller())
+        warnings.warn(f"{type(estimator).__name__}: {outcome.warning}", ConvergenceWarning, stacklevel=depth_of_caller())
     return estimator
 
 

@@ -182,6 +182,25 @@ CASES["SuperLearner"] = Case(
 )
 CASES["IsolationForest"] = Case(params={"n_estimators": 5}, grid={"max_samples": [10, 20]}, is_lazy=True, draws_rows=True)
 
+# Forests are small here; without draws of rows and features nothing in them is left to chance.
+FIXED_FOREST = {"bootstrap": False, "max_features": None}
+for _name in ("RandomForestClassifier", "RandomForestRegressor"):
+    CASES[_name] = Case(
+        params={"n_estimators": 5},
+        fixed_params=lambda X: FIXED_FOREST,
+        unique_params=FIXED_FOREST,
+        grid={"max_depth": [2, None]},
+        is_lazy=True,
+    )
+for _name in ("BaggingClassifier", "BaggingRegressor"):
+    CASES[_name] = Case(
+        params={"n_estimators": 5},
+        fixed_params=lambda X: {"bootstrap": False},
+        unique_params={"bootstrap": False},
+        grid={"max_samples": [0.5, 1.0]},
+        is_lazy=True,
+    )
+
 LONG_SHAPE = (200_000, 20)
 
 

@@ -86,8 +86,13 @@ class Growth:
         n_draws: int = 0,
         n_threads: int,
     ) -> TreeStore:
-        """A tree for each seed; on a bootstrap of `n_draws` rows if that is not 0."""
-        draws = (weights, seeds, n_draws, self.max_features)
+        """A tree for each seed; on a bootstrap of `n_draws` rows, drawn in proportion to `weights`, if that is not 0.
+
+        Where it is 0, `weights` may have a line for each tree.
+        """
+        draws = (None if weights is None else weights.ravel(), seeds, n_draws, self.max_features)
+        if weights is not None and weights.ndim == 2:
+            weights = None  # what is taken off the targets below is the same for all trees
         limits = (self.limits, n_threads)
         if targets.is_one_number and self.criterion != "absolute_error":
             y = targets.values[:, 0].astype(np.float64)
@@ -113,14 +118,20 @@ class Growth:
 
 
 def make_growth(
-    params: Any, targets: Targets, weights: FloatArray | None, n_features: int, directions: npt.NDArray[np.int8] | None = None
+    params: Any,
+    targets: Targets,
+    weights: FloatArray | None,
+    n_features: int,
+    directions: npt.NDArray[np.int8] | None = None,
+    *,
+    n_draws: int = 0,
 ) -> Growth:
     """The growth that an estimator's checked parameters ask for. Shares become numbers as scikit-learn has it."""
     n_rows = targets.n_rows
     names = CLASSIFICATION if targets.n_classes else REGRESSION
     least_leaf = _count(params.min_samples_leaf, n_rows, 1)
     least_split = max(_count(params.min_samples_split, n_rows, 2), 2 * least_leaf)
-    total = float(n_rows) if weights is None else float(weights.sum())
+    total = float(n_draws or n_rows) if n_draws or weights is None else float(weights.sum())
     limits = kernels.GrowthLimits(
         _UNLIMITED if params.max_depth is None else params.max_depth,
         least_split,

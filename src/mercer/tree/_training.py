@@ -105,10 +105,10 @@ def _weigh_classes(
     return total
 
 
-def check_query(estimator: Any, X: Any, *, check_input: bool = True) -> FloatArray:
+def check_query(estimator: Any, X: Any, unseen: str | None = None, *, check_input: bool = True) -> FloatArray:
     """X of a prediction: coded where the fit saw categories. Without `check_input` it is not searched for infinity."""
     coder: CategoryCoder = estimator._coder
     if not coder.has_any:
         return dense(check_X(estimator, X, sparse="csr", finite="allow-nan" if check_input else "deferred", reset=False))
     validate_data(estimator, X, reset=False, skip_check_array=True)
-    return coder.encode(X, estimator.unseen)
+    return coder.encode(X, estimator.unseen if unseen is None else unseen)

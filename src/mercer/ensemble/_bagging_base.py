@@ -1,0 +1,314 @@
+"""What bagging of classifiers and of regressors share: parameters, draws, members and what is left out of their bags."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn import get_config
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mercer._arrays import FloatArray, check_weights
+from mercer._base import FitTask, MercerEstimator, fit_method
+from mercer._parallel import effective_threads
+from mercer._params import Bool, Fittable, Integer, Null, Real, Rule, check_params
+from mercer._trace import depth_of_caller, log
+from mercer.ensemble._bag_draws import BagDraws, Indices
+from mercer.ensemble._bag_members import UNCHECKED, BagMembers
+from mercer.ensemble._bagged_trees import BaggedTrees, can_grow
+from mercer.ensemble._bags import make_states
+from mercer.ensemble._forest import SAMPLING_RULES
+from mercer.tree._training import Training, check_training
+
+_RULES: dict[str, Rule] = {
+    **SAMPLING_RULES,
+    "estimator": Null() | Fittable(),
+    "max_samples": Null() | Integer(1) | Real(above=0, most=1),
+    "max_features": Integer(1) | Real(above=0, most=1),
+    "bootstrap_features": Bool(),
+    "oob_score": Bool(),
+}
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One fit's data: classes are numbers in y; `trees` is there where Mercer's own trees are grown."""
+
+    X: Any
+    y: npt.NDArray[Any]
+    classes: npt.NDArray[Any] | None
+    trees: Training | None = None
+
+    @property
+    def n_classes(self) -> int:
+        return 0 if self.classes is None else len(self.classes)
+
+
+class Bagging(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]
+    """Members on draws of the rows. They are in `_members`: estimators of any kind, or trees in one store."""
+
+    _parameter_rules: ClassVar[dict[str, Rule]] = _RULES
+    _is_classifier: ClassVar[bool]
+    _optional: ClassVar[tuple[str, ...]] = ("oob_score_", "oob_decision_function_", "oob_prediction_", "_coder")
+
+    _members: BagMembers | BaggedTrees
+    _draws: tuple[BagDraws, ...]
+    n_features_in_: int
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 10,
+        *,
+        max_samples: float | None = None,
+        max_features: float = 1.0,
+        bootstrap: bool = True,
+        bootstrap_features: bool = False,
+        oob_score: bool = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.bootstrap_features = bootstrap_features
+        self.oob_score = oob_score
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ---- fitting
+
+    @fit_method
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            What it may hold is for the members to say.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            With a bootstrap, rows are drawn in proportion to their weights; without one, the members are given them.
+        **fit_params
+            For the members' `fit`, where scikit-learn's metadata routing is enabled.
+
+        Returns
+        -------
+        self
+        """
+        params = check_params(self)
+        if params.oob_score and not params.bootstrap:
+            raise ValueError("oob_score=True is not valid: Out of bag estimation only available if bootstrap=True.")
+        base, metadata = clone(self._get_estimator()), self._route(fit_params)
+        data = self._check_data(X, y, base, grows=can_grow(base, params) and not metadata)
+        weights = check_weights(sample_weight, len(data.y), np.float64)
+        task = FitTask.start(self, X, y, n_subtasks=params.n_estimators)
+        n_earlier = self._count_earlier(params)
+        states = make_states(params.random_state, params.n_estimators - n_earlier, n_earlier)
+        draws = BagDraws.make(params, states, data.X.shape, weights)
+        attributes: dict[str, Any] = {"estimator_": base}
+        if data.classes is not None:
+            attributes |= {"classes_": data.classes, "n_classes_": data.n_classes}
+        if data.trees is not None:
+            attributes["_coder"] = data.trees.coder
+        if len(draws):
+            own_weights = None if params.bootstrap else weights
+            members = self._fit_members(base, data, own_weights, draws, params, metadata, task)
+            attributes["_members"] = members if n_earlier == 0 else self._join(members)
+            attributes["_draws"] = (draws,) if n_earlier == 0 else (*self._draws, draws)
+        else:
+            attributes |= {"_members": self._members, "_draws": self._draws}
+        if params.oob_score:
+            attributes |= self._look_out_of_bag(attributes["_members"], attributes["_draws"], data)
+        task.end(lambda: attributes)
+        for name in self._optional:
+            vars(self).pop(name, None)
+        self._store(attributes)
+        return self
+
+    def _check_data(self, X: Any, y: Any, base: Any, *, grows: bool) -> _Task:
+        if grows:
+            data = check_training(
+                self, X, y, None, is_classifier=self._is_classifier, categorical_features=base.categorical_features
+            )
+            y = self._one_column(data.targets.values[:, 0] if data.has_one_output else data.targets.values)
+            data = replace(data, has_one_output=y.ndim == 1)
+            return _Task(data.X, y, data.classes[0] if data.classes else None, data)
+        X, y = validate_data(self, X, y, **UNCHECKED, multi_output=True, y_numeric=not self._is_classifier)
+        y = self._one_column(y)
+        if not self._is_classifier:
+            return _Task(X, y, None)
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        return _Task(X, codes, classes)
+
+    def _one_column(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """A column vector as a vector; several columns are for regressors only."""
+        if y.ndim == 1:
+            return y
+        if y.shape[1] == 1:
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
+                "example using ravel().",
+                DataConversionWarning,
+                stacklevel=depth_of_caller(),
+            )
+            return y[:, 0]
+        if self._is_classifier:
+            raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+        return y
+
+    def _count_earlier(self, params: Any) -> int:
+        """How many members a warm start goes on from."""
+        n_earlier = len(self._members) if params.warm_start and hasattr(self, "_members") else 0
+        if params.n_estimators < n_earlier:
+            raise ValueError(
+                f"n_estimators={params.n_estimators} must be larger or equal to len(estimators_)={n_earlier} when "
+                "warm_start==True"
+            )
+        if params.n_estimators == n_earlier:
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=depth_of_caller()
+            )
+        return n_earlier
+
+    def _fit_members(
+        self, base: Any, data: _Task, weights: FloatArray | None, draws: BagDraws, params: Any, metadata: Any, task: FitTask
+    ) -> BagMembers | BaggedTrees:
+        if data.trees is None:
+            return BagMembers.fit(
+                base, data.X, data.y, weights, draws, n_classes=data.n_classes, metadata=metadata, task=task, params=params
+            )
+        log(params.verbose, "%s: growing %d trees on %d rows", type(self).__name__, len(draws), draws.n_rows)
+        return BaggedTrees.grow(base, data.trees, weights, draws, effective_threads(params.n_jobs))
+
+    def _join(self, later: BagMembers | BaggedTrees) -> BagMembers | BaggedTrees:
+        """The members so far and later ones; estimators where only one of them is in a store."""
+        earlier: Any = self._members
+        if type(earlier) is not type(later):
+            raise ValueError("warm_start=True goes on with members of the same kind; fit a new ensemble for others.")
+        return earlier.joined(later)  # type: ignore[no-any-return]
+
+    # ---- out of the bag
+
+    def _look_out_of_bag(self, members: BagMembers | BaggedTrees, draws: tuple[BagDraws, ...], data: _Task) -> dict[str, Any]:
+        """Every row as the members that have not seen it predict it; NaN where all have."""
+        if len({each.n_rows for each in draws}) > 1:
+            raise ValueError("After a warm start on other rows, out-of-bag estimates are not available.")
+        masks = [each.counts(member) == 0 for each in draws for member in range(len(each))]
+        left_out = [np.flatnonzero(mask) for mask in masks]
+        n_asked = np.sum(masks, axis=0)
+        shape = (len(data.y), data.n_classes) if data.n_classes else data.y.shape
+        total = np.zeros(shape)
+        for rows, values in zip(left_out, members.each(data.X, self.n_jobs, lambda number: left_out[number]), strict=True):
+            total[rows] += values
+        is_known = n_asked > 0
+        if not is_known.all():
+            warnings.warn(
+                f"Some inputs do not have OOB scores: {int((~is_known).sum())} rows are in the bag of every member; more members "
+                "(n_estimators) would leave each of them out.",
+                stacklevel=depth_of_caller(),
+            )
+        counts = np.where(is_known, n_asked, np.nan)
+        return self._score_out_of_bag(total / counts.reshape(-1, *[1] * (total.ndim - 1)), data, is_known)
+
+    def _score_out_of_bag(self, values: FloatArray, data: _Task, is_known: npt.NDArray[np.bool_]) -> dict[str, Any]:
+        raise NotImplementedError
+
+    # ---- what was fitted
+
+    @property
+    def estimators_(self) -> Any:
+        """The members; those that are trees of one store are made when they are looked at."""
+        check_is_fitted(self)
+        return self._members.estimators(self, self._draws)
+
+    @property
+    def estimators_samples_(self) -> list[Indices]:
+        """The rows of each member, as often as they were drawn; drawn anew at every look."""
+        check_is_fitted(self)
+        return [draws.draw(member)[1] for draws in self._draws for member in range(len(draws))]
+
+    @property
+    def estimators_features_(self) -> list[Indices]:
+        """The features of each member."""
+        check_is_fitted(self)
+        return [draws.draw(member)[0] for draws in self._draws for member in range(len(draws))]
+
+    def _mean(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        return self._members.mean(self._members.query(self, X), self.n_jobs)
+
+    def predict_std(self, X: Any) -> FloatArray:
+        """The spread of the members: the standard deviation of what they predict, numbers or class shares.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of the shape of `predict`, or of `predict_proba` for a classifier
+        """
+        check_is_fitted(self)
+        mean, squares = 0.0, 0.0
+        for count, values in enumerate(self._members.each(self._members.query(self, X), self.n_jobs), start=1):
+            change = values - mean  # Welford's way: no sum of large squares
+            mean = mean + change / count
+            squares = squares + change * (values - mean)
+        return np.sqrt(np.asarray(squares) / len(self._members))
+
+    # ---- company
+
+    def _get_estimator(self) -> Any:
+        return self._default() if self.estimator is None else self.estimator
+
+    def _default(self) -> Any:
+        raise NotImplementedError
+
+    def _route(self, fit_params: dict[str, Any]) -> dict[str, Any]:
+        """What of the metadata the members are to have."""
+        if get_config()["enable_metadata_routing"]:
+            return dict(process_routing(self, "fit", **fit_params).estimator.fit)
+        if fit_params:
+            raise ValueError(
+                f"fit was given {sorted(fit_params)}, which only sklearn.set_config(enable_metadata_routing=True) hands on to the "
+                "members."
+            )
+        return {}
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Which metadata `fit` hands on to the members (scikit-learn's metadata routing)."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add(estimator=self._get_estimator(), method_mapping=mapping)
+
+    def __len__(self) -> int:
+        return len(self.estimators_)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.estimators_[index]
+
+    def __iter__(self) -> Any:
+        return iter(self.estimators_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        given = self._get_estimator()
+        if hasattr(given, "__sklearn_tags__") and not isinstance(given, type):
+            tags.input_tags.sparse = get_tags(given).input_tags.sparse
+            tags.input_tags.allow_nan = get_tags(given).input_tags.allow_nan
+        return tags

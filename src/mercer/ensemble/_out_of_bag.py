@@ -1,0 +1,125 @@
+"""What a forest can tell from the rows that each of its trees did not see: predictions, errors, weights of trees, importances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mercer._arrays import FloatArray
+from mercer.ensemble._bags import Bags
+from mercer.tree._growth import Targets
+from mercer.tree._store import IntArray, TreeStore
+
+_LEAVES_AT_ONCE = 2_000_000  # rows times trees whose leaves are held at a time
+
+
+def leaves_by_tree(store: TreeStore, X: FloatArray, n_threads: int, *, first: int = 0) -> Iterator[tuple[int, IntArray]]:
+    """Each tree from `first` on, with the leaf of every row of X in it."""
+    step = max(1, _LEAVES_AT_ONCE // max(len(X), 1))
+    for begin in range(first, len(store), step):
+        end = min(begin + step, len(store))
+        leaves = store.apply(X, first=begin, last=end, n_threads=n_threads)
+        yield from ((begin + place, leaves[:, place]) for place in range(end - begin))
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """The error of one tree on some rows: the share of wrong classes, or the squared error over that of the mean (1 - R2)."""
+
+    targets: Targets
+
+    def answers(self, values: FloatArray) -> npt.NDArray[np.generic]:
+        """What each node predicts, of shape (n_nodes, n_outputs)."""
+        return np.asarray(values.argmax(axis=2) if self.targets.n_classes else values[:, :, 0])
+
+    def error(self, truth: npt.NDArray[np.generic], answers: npt.NDArray[np.generic]) -> float:
+        """The mean over the outputs."""
+        if self.targets.n_classes:
+            return float(np.mean(truth != answers))
+        spread = np.square(truth - truth.mean(axis=0)).mean(axis=0)
+        return float(np.mean(np.square(truth - answers).mean(axis=0) / np.where(spread > 0, spread, 1.0)))
+
+    def weight(self, error: float, n_rows: int) -> float:
+        """The weight of a tree's vote: the logarithm of its odds against a guess, or the inverse of its squared error."""
+        if not self.targets.n_classes:
+            return 1 / max(error, 1e-10)
+        half_a_row = 0.5 / n_rows
+        error = min(max(error, half_a_row), 1 - half_a_row)
+        return max(float(np.log((1 - error) / error) + np.log(max(self.targets.n_classes - 1, 1))), 0.0)
+
+
+@dataclass
+class OutOfBag:
+    """What was found. `predictions` are NaN for a row that every tree has seen."""
+
+    predictions: FloatArray
+    weights: FloatArray  # of the trees, of sum one
+    importance: FloatArray | None = None
+
+    @property
+    def is_known(self) -> npt.NDArray[np.bool_]:
+        return ~np.isnan(self.predictions[:, 0, 0])
+
+
+def look_out_of_bag(
+    store: TreeStore,
+    bags: Bags,
+    X: FloatArray,
+    targets: Targets,
+    *,
+    is_weighted: bool,
+    has_importance: bool,
+    n_threads: int,
+) -> OutOfBag:
+    """One pass over the trees; with `has_importance`, another over the features that each of them splits."""
+    assert store.values is not None
+    scorer, starts = Scorer(targets), store.starts
+    sums, totals = np.zeros((bags.n_rows, *store.values.shape[1:])), np.zeros(bags.n_rows)
+    weights = np.ones(len(store))
+    falls = np.zeros(store.n_features)
+    for tree, leaves in leaves_by_tree(store, X, n_threads):
+        rows = bags.rows_left_out(tree)
+        if not len(rows):
+            continue
+        values = store.values[starts[tree] : starts[tree + 1]]
+        answers, places = scorer.answers(values), leaves[rows]
+        error = scorer.error(targets.values[rows], answers[places])
+        if is_weighted:
+            weights[tree] = scorer.weight(error, len(rows))
+        sums[rows] += weights[tree] * values[places]
+        totals[rows] += weights[tree]
+        if has_importance:
+            falls += _falls(store, tree, X[rows], targets.values[rows], scorer, int(bags.states[tree]), n_threads)
+    if not weights.any():  # every tree is as bad as a guess
+        return look_out_of_bag(store, bags, X, targets, is_weighted=False, has_importance=has_importance, n_threads=n_threads)
+    with np.errstate(invalid="ignore"):
+        predictions = sums / np.where(totals > 0, totals, np.nan)[:, None, None]
+    return OutOfBag(predictions, weights / weights.sum(), falls / len(store) if has_importance else None)
+
+
+def _falls(
+    store: TreeStore,
+    tree: int,
+    X: FloatArray,
+    truth: npt.NDArray[np.generic],
+    scorer: Scorer,
+    seed: int,
+    n_threads: int,
+) -> FloatArray:
+    """By how much the error of a tree rises as each feature is permuted among the rows of X; 0 for those that it never splits."""
+
+    def error() -> float:
+        return scorer.error(truth, answers[store.apply(X, first=tree, last=tree + 1, n_threads=n_threads)[:, 0]])
+
+    view, random = store[tree], np.random.Generator(np.random.Philox(seed))
+    answers, out = scorer.answers(view.value), np.zeros(store.n_features)
+    before = error()
+    for feature in np.unique(view.feature[~view.is_leaf]).tolist():
+        column = X[:, feature].copy()
+        X[:, feature] = random.permutation(column)
+        out[feature] = error() - before
+        X[:, feature] = column
+    return out
