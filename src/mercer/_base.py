@@ -34,6 +34,11 @@ class MercerEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc
         """Set fitted attributes, all at once at the end of a fit."""
         self.__dict__.update(attributes)
 
+    def _unset(self, *names: str) -> None:
+        """Remove attributes that an earlier fit may have left and this one has not."""
+        for name in names:
+            self.__dict__.pop(name, None)
+
 
 def fit_method(method: Method) -> Method:
     """Make a method a fit: callbacks are set up and torn down, and an error or Ctrl-C puts the estimator back as it was."""

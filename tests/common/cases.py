@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 
 from mercer.linear_model import Lasso, LogisticRegression, QuantileRegressor, Ridge, RidgeClassifier
 from mercer.losses import Huber
+from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.common.discovery import all_estimators
 
 
@@ -182,21 +183,24 @@ CASES["SuperLearner"] = Case(
 )
 CASES["IsolationForest"] = Case(params={"n_estimators": 5}, grid={"max_samples": [10, 20]}, is_lazy=True, draws_rows=True)
 
-# Forests are small here; without draws of rows and features nothing in them is left to chance.
-FIXED_FOREST = {"bootstrap": False, "max_features": None}
+# Forests are small here. Without draws of rows and features nothing is left to chance, and nodes of many rows have no equal splits.
+FIXED_FOREST = {"bootstrap": False, "max_features": None, "max_depth": 3}
 for _name in ("RandomForestClassifier", "RandomForestRegressor"):
     CASES[_name] = Case(
         params={"n_estimators": 5},
         fixed_params=lambda X: FIXED_FOREST,
-        unique_params=FIXED_FOREST,
+        unique_params={**FIXED_FOREST, "max_depth": 1},
         grid={"max_depth": [2, None]},
         is_lazy=True,
     )
-for _name in ("BaggingClassifier", "BaggingRegressor"):
+for _name in ("ExtraTreesClassifier", "ExtraTreesRegressor"):
+    CASES[_name] = Case(params={"n_estimators": 5}, grid={"max_depth": [2, None]}, is_lazy=True)
+CASES["RandomTreesEmbedding"] = Case(params={"n_estimators": 5, "sparse_output": False}, grid={"max_depth": [2, 4]})
+for _name, _tree in (("BaggingClassifier", DecisionTreeClassifier), ("BaggingRegressor", DecisionTreeRegressor)):
     CASES[_name] = Case(
         params={"n_estimators": 5},
-        fixed_params=lambda X: {"bootstrap": False},
-        unique_params={"bootstrap": False},
+        fixed_params=lambda X, tree=_tree: {"bootstrap": False, "estimator": tree(max_depth=3)},
+        unique_params={"bootstrap": False, "estimator": _tree(max_depth=1)},
         grid={"max_samples": [0.5, 1.0]},
         is_lazy=True,
     )

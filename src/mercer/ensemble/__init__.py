@@ -1,6 +1,8 @@
 """Ensembles: models made of models."""
 
 from mercer.ensemble._bagging import BaggingClassifier, BaggingRegressor
+from mercer.ensemble._embedding import RandomTreesEmbedding
+from mercer.ensemble._extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from mercer.ensemble._isolation_forest import IsolationForest
 from mercer.ensemble._random_forest import RandomForestClassifier, RandomForestRegressor
 from mercer.ensemble._stacking import StackingClassifier, StackingRegressor
@@ -10,9 +12,12 @@ from mercer.ensemble._voting import VotingClassifier, VotingRegressor
 __all__ = [
     "BaggingClassifier",
     "BaggingRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "IsolationForest",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RandomTreesEmbedding",
     "StackingClassifier",
     "StackingRegressor",
     "SuperLearner",

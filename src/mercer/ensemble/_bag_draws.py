@@ -37,12 +37,14 @@ class BagDraws:
         n_draws = count_draws(params.max_samples, n_rows, weights if params.bootstrap else None)
         if not params.bootstrap and n_draws > n_rows:
             raise InvalidParameterError(
-                f"max_samples={params.max_samples!r} is not valid for {n_rows} rows: without a bootstrap it must be <= n_samples."
+                f"max_samples={params.max_samples!r} is not valid for {n_rows} rows: without a bootstrap "
+                "it must be <= n_samples."
             )
         n_chosen = params.max_features if isinstance(params.max_features, int) else int(params.max_features * n_features)
         if n_chosen > n_features:
             raise InvalidParameterError(
-                f"max_features={params.max_features!r} is not valid for {n_features} features: max_features must be <= n_features."
+                f"max_features={params.max_features!r} is not valid for {n_features} features: "
+                "max_features must be <= n_features."
             )
         drawn_by = weights if params.bootstrap else None
         return cls(states, n_rows, n_features, n_draws, max(1, n_chosen), params.bootstrap, params.bootstrap_features, drawn_by)
@@ -53,6 +55,10 @@ class BagDraws:
     @property
     def has_all_features(self) -> bool:
         return self.n_chosen == self.n_features and not self.is_feature_bootstrap
+
+    @property
+    def has_all_rows(self) -> bool:
+        return self.n_draws == self.n_rows and not self.is_bootstrap
 
     def draw(self, member: int) -> tuple[Indices, Indices]:
         """The features of a member, and its rows."""

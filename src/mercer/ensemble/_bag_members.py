@@ -46,8 +46,8 @@ class BagMembers:
         takes_weights = has_fit_parameter(base, "sample_weight")
         if weights is not None and not takes_weights:
             raise ValueError(
-                f"sample_weight needs bootstrap=True here: {type(base).__name__} does not support sample weights, so rows can only be "
-                "drawn by them."
+                f"sample_weight needs bootstrap=True here: {type(base).__name__} does not support sample weights, so rows can "
+                "only be drawn by them."
             )
         jobs, features = [], []
         for number in range(len(draws)):

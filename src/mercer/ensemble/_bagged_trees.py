@@ -53,15 +53,19 @@ class BaggedTrees:
         n_features = data.X.shape[1]
         growth = make_growth(params, data.targets, None, n_features, directions, n_draws=draws.n_draws)
         columns = growth.columns(data.X, data.coder.flags, n_threads)
-        step = max(1, _WEIGHTS_AT_ONCE // draws.n_rows)
-        stores = []
-        for begin in range(0, len(draws), step):
-            members = range(begin, min(begin + step, len(draws)))
-            lines = np.stack([draws.counts(member) for member in members])
-            seeds = seeds_of(np.array([tree_state(draws, member) for member in members]))
-            lines = lines if weights is None else lines * weights
-            stores.append(growth.grow(columns, data.targets, lines, seeds=seeds, n_threads=n_threads))
-        store = TreeStore.join(stores) if len(stores) > 1 else stores[0]
+        states = np.array([tree_state(draws, member) for member in range(len(draws))])
+        if draws.has_all_rows:
+            store = growth.grow(columns, data.targets, weights, seeds=seeds_of(states), n_threads=n_threads)
+        else:
+            stores = []
+            step = max(1, _WEIGHTS_AT_ONCE // draws.n_rows)
+            for begin in range(0, len(draws), step):
+                members = range(begin, min(begin + step, len(draws)))
+                lines = np.stack([draws.counts(member) for member in members])
+                lines = lines if weights is None else lines * weights
+                seeds = seeds_of(states[members.start : members.stop])
+                stores.append(growth.grow(columns, data.targets, lines, seeds=seeds, n_threads=n_threads))
+            store = TreeStore.join(stores) if len(stores) > 1 else stores[0]
         store = prune(store, params.ccp_alpha) if params.ccp_alpha > 0 else store
         return cls(store, data.coder, growth.max_features, base, data.targets.n_classes, data.has_one_output)
 

@@ -23,7 +23,7 @@ def _has_decisions(bagging: Bagging) -> bool:
     return True
 
 
-class BaggingClassifier(ClassifierMixin, Bagging):
+class BaggingClassifier(ClassifierMixin, Bagging):  # type: ignore[misc]
     r"""Bagging (bootstrap aggregating) of classifiers: members on random draws of the rows that vote by their class shares.
 
     The ensemble predicts :math:`\hat p(x) = \frac{1}{T} \sum_t p_t(x)`, each :math:`p_t` fitted on a bootstrap of the rows: the
@@ -37,7 +37,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     n_estimators : int, default=10
         The number of members.
     max_samples : int, float or None, default=None
-        How many rows a member draws: as many as there are, a number, or a share of the rows (of their weight, if they have one).
+        How many rows a member draws: as many as there are, a number, or a share of them (of their weight, if they have one).
     max_features : int or float, default=1.0
         How many features a member draws: a number, or a share of them.
     bootstrap : bool, default=True
@@ -49,7 +49,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     warm_start : bool, default=False
         Whether a further fit keeps the members and adds as many as `n_estimators` asks for.
     n_jobs : int or None, default=None
-        The number of threads for Mercer's own trees (None: all), else of processes (None: one). The result does not depend on it.
+        The number of threads for Mercer's own trees (None: all), else of processes (None: one). It does not change the result.
     random_state : int, RandomState or None, default=None
         For the draws, and for members with a `random_state`.
     verbose : int, default=0
@@ -79,9 +79,9 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     Notes
     -----
     The draws are scikit-learn's, so that a member that leaves nothing to chance is fitted on the same rows for the same
-    `random_state`. Mercer's own trees are grown in one call on columns that are ranked once, and kept in one store. A member that
-    takes `sample_weight` has the counts of its draw as weights, else the drawn rows. Without a bootstrap, weights of rows go to
-    the members; scikit-learn draws by them without replacement, which forgets them where all rows are drawn.
+    `random_state`. Mercer's own trees are grown in one call on columns that are ranked once, and kept in one store. A member
+    that takes `sample_weight` has the counts of its draw as weights, else the drawn rows. Without a bootstrap, weights of rows
+    go to the members; scikit-learn draws by them without replacement, which forgets them where all rows are drawn.
 
     References
     ----------
@@ -115,7 +115,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self._mean(X)))
 
-    @available_if(_has_decisions)
+    @available_if(_has_decisions)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
         """The mean of the members' decision functions, of shape (n_samples,) for two classes or (n_samples, n_classes)."""
         check_is_fitted(self)
@@ -130,7 +130,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         return {"oob_decision_function_": values, "oob_score_": float(np.mean(is_right))}
 
 
-class BaggingRegressor(RegressorMixin, Bagging):
+class BaggingRegressor(RegressorMixin, Bagging):  # type: ignore[misc]
     r"""Bagging (bootstrap aggregating) of regressors: the mean of members on random draws of the rows.
 
     The ensemble predicts :math:`\hat y(x) = \frac{1}{T} \sum_t y_t(x)`; `predict_std` gives the spread of the :math:`y_t(x)`.

@@ -135,8 +135,7 @@ class Bagging(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]
         if params.oob_score:
             attributes |= self._look_out_of_bag(attributes["_members"], attributes["_draws"], data)
         task.end(lambda: attributes)
-        for name in self._optional:
-            vars(self).pop(name, None)
+        self._unset(*self._optional)
         self._store(attributes)
         return self
 
@@ -197,11 +196,13 @@ class Bagging(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]
         return BaggedTrees.grow(base, data.trees, weights, draws, effective_threads(params.n_jobs))
 
     def _join(self, later: BagMembers | BaggedTrees) -> BagMembers | BaggedTrees:
-        """The members so far and later ones; estimators where only one of them is in a store."""
-        earlier: Any = self._members
-        if type(earlier) is not type(later):
-            raise ValueError("warm_start=True goes on with members of the same kind; fit a new ensemble for others.")
-        return earlier.joined(later)  # type: ignore[no-any-return]
+        """The members so far, and later ones of the same kind."""
+        earlier = self._members
+        if isinstance(earlier, BagMembers) and isinstance(later, BagMembers):
+            return earlier.joined(later)
+        if isinstance(earlier, BaggedTrees) and isinstance(later, BaggedTrees):
+            return earlier.joined(later)
+        raise ValueError("warm_start=True goes on with members of the same kind; fit a new ensemble for others.")
 
     # ---- out of the bag
 
@@ -219,8 +220,8 @@ class Bagging(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]
         is_known = n_asked > 0
         if not is_known.all():
             warnings.warn(
-                f"Some inputs do not have OOB scores: {int((~is_known).sum())} rows are in the bag of every member; more members "
-                "(n_estimators) would leave each of them out.",
+                f"Some inputs do not have OOB scores: {int((~is_known).sum())} rows are in the bag of every member; more "
+                "members (n_estimators) would leave each of them out.",
                 stacklevel=depth_of_caller(),
             )
         counts = np.where(is_known, n_asked, np.nan)
@@ -265,12 +266,13 @@ class Bagging(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]
         ndarray of the shape of `predict`, or of `predict_proba` for a classifier
         """
         check_is_fitted(self)
-        mean, squares = 0.0, 0.0
+        mean: Any = 0.0
+        squares: Any = 0.0
         for count, values in enumerate(self._members.each(self._members.query(self, X), self.n_jobs), start=1):
             change = values - mean  # Welford's way: no sum of large squares
             mean = mean + change / count
             squares = squares + change * (values - mean)
-        return np.sqrt(np.asarray(squares) / len(self._members))
+        return np.asarray(np.sqrt(squares / len(self._members)))
 
     # ---- company
 
@@ -286,8 +288,8 @@ class Bagging(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]
             return dict(process_routing(self, "fit", **fit_params).estimator.fit)
         if fit_params:
             raise ValueError(
-                f"fit was given {sorted(fit_params)}, which only sklearn.set_config(enable_metadata_routing=True) hands on to the "
-                "members."
+                f"fit was given {sorted(fit_params)}, which only sklearn.set_config(enable_metadata_routing=True) hands on "
+                "to the members."
             )
         return {}
 

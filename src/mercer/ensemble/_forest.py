@@ -18,12 +18,12 @@ from mercer._parallel import effective_threads
 from mercer._params import Bool, Function, Integer, Null, NumberOfJobs, OneOf, RandomState, Real, Rule, Verbosity, check_params
 from mercer._trace import depth_of_caller, log
 from mercer.ensemble._bags import Bags, count_draws, make_states
-from mercer.ensemble._tree_sequence import TreeSequence
 from mercer.ensemble._out_of_bag import OutOfBag, look_out_of_bag
+from mercer.ensemble._tree_sequence import TreeSequence
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from mercer.tree._categories import UNSEEN_RULE
 from mercer.tree._decision_tree import CATEGORICAL_RULE, MONOTONE_RULE, require_counts
-from mercer.tree._growth import GROWTH_RULES, Growth, check_directions, make_growth
+from mercer.tree._growth import GROWTH_RULES, Growth, check_directions, count_features, make_growth
 from mercer.tree._pruning import prune
 from mercer.tree._store import IntArray, TreeStore
 from mercer.tree._training import Training, check_query, check_training
@@ -65,8 +65,11 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
 
     # ---- fitting
 
+    def _checked_params(self) -> Any:
+        return check_params(self)
+
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, is_classifier: bool) -> Self:
-        params = check_params(self)
+        params = self._checked_params()
         _check_sampling(params)
         data = check_training(
             self,
@@ -82,18 +85,18 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
         n_threads = effective_threads(params.n_jobs)
         earlier = self._earlier(params, data)
         bags = self._draw(params, data, 0 if earlier is None else len(earlier))
-        store, attributes = earlier, dict(data.label_attributes())
-        if len(bags):
-            store = self._grow(params, data, bags, n_threads)
-            attributes.update(self._facts(store, bags, data, n_threads, is_first=earlier is None))
-            store = store if earlier is None else TreeStore.join([earlier, store])
-        assert store is not None
+        attributes = data.label_attributes()
+        if earlier is not None and not len(bags):
+            store = earlier
+        else:
+            new = self._grow(params, data, bags, n_threads)
+            store = new if earlier is None else TreeStore.join([earlier, new])
+            attributes |= self._facts(store, new, bags, data, n_threads)
         all_bags = (bags,) if earlier is None else (*self._bags, *((bags,) if len(bags) else ()))
         attributes |= {"_trees": store, "_bags": all_bags, "_coder": data.coder, "_has_one_output": data.has_one_output}
         attributes |= self._look_out_of_bag(params, store, all_bags, data, n_threads)
         task.end(lambda: attributes)
-        for name in self._optional:
-            vars(self).pop(name, None)
+        self._unset(*self._optional)
         self._store(attributes)
         return self
 
@@ -142,8 +145,8 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
         log(params.verbose, "%s: %d nodes", type(self).__name__, len(store.nodes))
         return prune(store, params.ccp_alpha) if params.ccp_alpha > 0 else store
 
-    def _facts(self, store: TreeStore, bags: Bags, data: Training, n_threads: int, *, is_first: bool) -> dict[str, Any]:
-        """What else is kept of new trees."""
+    def _facts(self, store: TreeStore, new: TreeStore, bags: Bags, data: Training, n_threads: int) -> dict[str, Any]:
+        """What else is kept of the trees, or of those among them that are new."""
         return {}
 
     def _look_out_of_bag(
@@ -236,13 +239,8 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
         member: Any = self._tree_class(**self._tree_params(), random_state=int(states[index]))
         shared = ("n_outputs_", "classes_", "n_classes_", "n_features_in_", "feature_names_in_", "_coder", "_has_one_output")
         member._store({name: getattr(self, name) for name in shared if hasattr(self, name)})
-        member._store({"tree_": self._trees[index], "max_features_": self._n_features_looked_at()})
+        member._store({"tree_": self._trees[index], "max_features_": count_features(self.max_features, self.n_features_in_)})
         return member
-
-    def _n_features_looked_at(self) -> int:
-        from mercer.tree._growth import count_features
-
-        return count_features(self.max_features, self.n_features_in_)
 
     # ---- predicting
 
@@ -332,12 +330,10 @@ def _are_equal(one: Any, other: Any) -> bool:
 
 def _join_bags(bags: tuple[Bags, ...]) -> Bags:
     """The bags of all trees; they must have been drawn from the same rows in the same way."""
-    first = bags[0]
-    for other in bags[1:]:
-        if (other.n_rows, other.n_draws) != (first.n_rows, first.n_draws) or not np.array_equal(
-            other.cumulative,
-            first.cumulative,  # type: ignore[arg-type]
-        ):
+    first, *others = bags
+    for other in others:
+        is_same = (other.n_rows, other.n_draws) == (first.n_rows, first.n_draws)
+        if not is_same or not _are_equal([other.cumulative], [first.cumulative]):
             raise ValueError("After a warm start on other rows or weights, out-of-bag estimates are not available.")
     return Bags(np.concatenate([each.states for each in bags]), first.n_rows, first.n_draws, first.cumulative)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
+from mercer._base import fit_method
 from mercer._parallel import effective_threads
 from mercer._params import Instance, InvalidParameterError, Null, OneOf, Rule
 from mercer.ensemble._bags import Bags
@@ -23,7 +24,7 @@ from mercer.tree._store import TreeStore
 from mercer.tree._training import Training, check_query
 
 
-class ForestClassifier(ClassifierMixin, Forest):
+class ForestClassifier(ClassifierMixin, Forest):  # type: ignore[misc]
     """A forest whose trees vote for classes, each by the shares in its leaf."""
 
     _parameter_rules: ClassVar[dict[str, Rule]] = {
@@ -33,6 +34,75 @@ class ForestClassifier(ClassifierMixin, Forest):
     }
 
     classes_: Any
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = "sqrt",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        oob_score: Any = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        class_weight: Any = None,
+        ccp_alpha: float = 0.0,
+        max_samples: float | None = None,
+        monotonic_cst: Any = None,
+        categorical_features: Any = "from_dtype",
+        unseen: str = "missing",
+        tree_weights: str | None = None,
+        oob_importance: bool = False,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.max_samples = max_samples
+        self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.unseen = unseen
+        self.tree_weights = tree_weights
+        self.oob_importance = oob_importance
+
+    @fit_method
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            NaN is a missing value. Sparse rows are written out.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
+            With a bootstrap, rows are drawn in proportion to their weights; without one, they weigh so much in every tree.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, is_classifier=True)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of largest mean share, of shape (n_samples,) or (n_samples, n_outputs)."""
@@ -84,12 +154,79 @@ class ForestClassifier(ClassifierMixin, Forest):
         return tags
 
 
-class ForestRegressor(RegressorMixin, Forest):
+class ForestRegressor(RegressorMixin, Forest):  # type: ignore[misc]
     """A forest whose trees predict numbers; the leaves keep their training targets, so that quantiles can be told as well."""
 
     _parameter_rules: ClassVar[dict[str, Rule]] = {**FOREST_RULES, "criterion": OneOf(*REGRESSION)}
 
     _leaf_rows: LeafRows
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = 1.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        oob_score: Any = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        ccp_alpha: float = 0.0,
+        max_samples: float | None = None,
+        monotonic_cst: Any = None,
+        categorical_features: Any = "from_dtype",
+        unseen: str = "missing",
+        tree_weights: str | None = None,
+        oob_importance: bool = False,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.ccp_alpha = ccp_alpha
+        self.max_samples = max_samples
+        self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.unseen = unseen
+        self.tree_weights = tree_weights
+        self.oob_importance = oob_importance
+
+    @fit_method
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or table of shape (n_samples, n_features)
+            NaN is a missing value. Sparse rows are written out.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), default=None
+            With a bootstrap, rows are drawn in proportion to their weights; without one, they weigh so much in every tree.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, is_classifier=False)
 
     def predict(self, X: Any) -> FloatArray:
         """The mean over the trees of the value of each row's leaf, of shape (n_samples,) or (n_samples, n_outputs)."""
@@ -128,10 +265,9 @@ class ForestRegressor(RegressorMixin, Forest):
         out = out[:, 0] if self._has_one_output else out
         return out[..., 0] if wanted.ndim == 0 else out
 
-    def _facts(self, store: TreeStore, bags: Bags, data: Training, n_threads: int, *, is_first: bool) -> dict[str, Any]:
-        y = data.targets.values
-        found = LeafRows.find(store, bags, data.X, y, data.weights, n_threads)
-        return {"_leaf_rows": found if is_first else self._leaf_rows.joined(found)}
+    def _facts(self, store: TreeStore, new: TreeStore, bags: Bags, data: Training, n_threads: int) -> dict[str, Any]:
+        found = LeafRows.find(new, bags, data.X, data.targets.values, data.weights, n_threads)
+        return {"_leaf_rows": found if new is store else self._leaf_rows.joined(found)}
 
     def _score_out_of_bag(self, found: OutOfBag, data: Training, scoring: Any) -> dict[str, Any]:
         predictions, truth = found.predictions[:, :, 0], data.targets.values

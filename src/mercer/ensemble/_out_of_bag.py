@@ -1,9 +1,10 @@
-"""What a forest can tell from the rows that each of its trees did not see: predictions, errors, weights of trees, importances."""
+"""What a forest learns from the rows that each of its trees has not seen: predictions, errors, votes, importances."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,11 +32,11 @@ class Scorer:
 
     targets: Targets
 
-    def answers(self, values: FloatArray) -> npt.NDArray[np.generic]:
+    def answers(self, values: FloatArray) -> npt.NDArray[Any]:
         """What each node predicts, of shape (n_nodes, n_outputs)."""
         return np.asarray(values.argmax(axis=2) if self.targets.n_classes else values[:, :, 0])
 
-    def error(self, truth: npt.NDArray[np.generic], answers: npt.NDArray[np.generic]) -> float:
+    def error(self, truth: npt.NDArray[Any], answers: npt.NDArray[Any]) -> float:
         """The mean over the outputs."""
         if self.targets.n_classes:
             return float(np.mean(truth != answers))
@@ -104,12 +105,12 @@ def _falls(
     store: TreeStore,
     tree: int,
     X: FloatArray,
-    truth: npt.NDArray[np.generic],
+    truth: npt.NDArray[Any],
     scorer: Scorer,
     seed: int,
     n_threads: int,
 ) -> FloatArray:
-    """By how much the error of a tree rises as each feature is permuted among the rows of X; 0 for those that it never splits."""
+    """By how much a tree's error rises as each feature is permuted among the rows of X; 0 for those that it never splits."""
 
     def error() -> float:
         return scorer.error(truth, answers[store.apply(X, first=tree, last=tree + 1, n_threads=n_threads)[:, 0]])

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-import numpy as np
-
-from mercer._base import fit_method
 from mercer.ensemble._forest_kinds import ForestClassifier, ForestRegressor
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -14,8 +9,8 @@ from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
 class RandomForestClassifier(ForestClassifier):
     r"""A random forest of classification trees (Breiman).
 
-    Each tree is grown on a bootstrap of the rows, and each of its nodes is split by the best of `max_features` features that are
-    drawn without replacement. The forest predicts the mean of its trees' class shares,
+    Each tree is grown on a bootstrap of the rows, and each of its nodes is split by the best of `max_features` features, drawn
+    without replacement. The forest predicts the mean of its trees' class shares,
     :math:`\hat p(x) = \sum_t w_t\, p_t(x)` with :math:`w_t = 1/T`, or weights that the trees earn out of their bags.
 
     Parameters
@@ -33,7 +28,7 @@ class RandomForestClassifier(ForestClassifier):
     bootstrap : bool, default=True
         Whether each tree has a bootstrap of the rows, or all of them.
     oob_score : bool or callable, default=False
-        Whether to score the forest on each row by the trees that have not seen it; by accuracy, or by `oob_score(y, prediction)`.
+        Whether to score the forest on each row by the trees that have not seen it: by accuracy, or `oob_score(y, prediction)`.
     n_jobs : int or None, default=None
         The number of threads; None uses all. The result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -43,11 +38,11 @@ class RandomForestClassifier(ForestClassifier):
     warm_start : bool, default=False
         Whether a further fit keeps the trees and adds as many as `n_estimators` asks for.
     class_weight : dict, list of dict, {"balanced", "balanced_subsample"} or None, default=None
-        Weights of the classes: they multiply those of the rows. "balanced_subsample" makes the classes weigh the same in each bag.
+        Weights of the classes: they multiply those of the rows. "balanced_subsample" makes classes weigh the same in each bag.
     ccp_alpha : float, default=0.0
         Cost-complexity pruning of every tree.
     max_samples : int, float or None, default=None
-        How many rows a bootstrap draws: as many as there are, a number, or a share of the rows (of their weight, if they have one).
+        How many rows a bootstrap draws: as many as there are, a number, or a share of them (of their weight, if they have one).
     monotonic_cst : array-like of int of shape (n_features,), dict or None, default=None
         As for `DecisionTreeClassifier`.
     categorical_features, unseen
@@ -76,8 +71,8 @@ class RandomForestClassifier(ForestClassifier):
     oob_decision_function_ : ndarray of shape (n_samples, n_classes) or (n_samples, n_classes, n_outputs)
         The class shares that it is made from; NaN for a row that every tree has seen. Only with `oob_score`.
     oob_permutation_importance_ : ndarray of shape (n_features,)
-        How much the accuracy of a tree on the rows out of its bag falls when a feature is permuted among them; the mean over the
-        trees (Breiman). Only with `oob_importance`.
+        How much the accuracy of a tree on the rows out of its bag falls when a feature is permuted among them; the mean over
+        the trees (Breiman). Only with `oob_importance`.
     tree_weights_ : ndarray of shape (n_estimators,)
         The weight of each tree's vote; they sum to one.
     n_features_in_, feature_names_in_
@@ -107,83 +102,14 @@ class RandomForestClassifier(ForestClassifier):
 
     _tree_class = DecisionTreeClassifier
 
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: str = "gini",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: float | str | None = "sqrt",
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        bootstrap: bool = True,
-        oob_score: Any = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        class_weight: Any = None,
-        ccp_alpha: float = 0.0,
-        max_samples: float | None = None,
-        monotonic_cst: Any = None,
-        categorical_features: Any = "from_dtype",
-        unseen: str = "missing",
-        tree_weights: str | None = None,
-        oob_importance: bool = False,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.monotonic_cst = monotonic_cst
-        self.categorical_features = categorical_features
-        self.unseen = unseen
-        self.tree_weights = tree_weights
-        self.oob_importance = oob_importance
-
-    @fit_method
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or table of shape (n_samples, n_features)
-            NaN is a missing value. Sparse rows are written out.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        sample_weight : array-like of shape (n_samples,), default=None
-            With a bootstrap, rows are drawn in proportion to their weights; without one, they weigh so much in every tree.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, is_classifier=True)
-
 
 class RandomForestRegressor(ForestRegressor):
     r"""A random forest of regression trees (Breiman), which tells quantiles of the target as well as its mean (Meinshausen).
 
     Each tree is grown on a bootstrap of the rows. The forest predicts the mean of its trees,
-    :math:`\hat y(x) = \sum_t w_t\, y_t(x) = \sum_i w_i(x)\, y_i`: a weighted mean of the training targets in the leaves that a row
-    reaches. The same weights :math:`w_i(x)` make the distribution function :math:`\hat F(y \mid x) = \sum_i w_i(x) [y_i \le y]`,
-    whose quantiles `predict_quantiles` gives.
+    :math:`\hat y(x) = \sum_t w_t\, y_t(x) = \sum_i w_i(x)\, y_i`: a weighted mean of the training targets in the leaves that a
+    row reaches. The same weights make the distribution function :math:`\hat F(y \mid x) = \sum_i w_i(x) [y_i \le y]`, whose
+    quantiles `predict_quantiles` gives.
 
     Parameters
     ----------
@@ -202,8 +128,8 @@ class RandomForestRegressor(ForestRegressor):
     oob_score : bool or callable, default=False
         Whether to score the forest on each row by the trees that have not seen it; by R2, or by `oob_score(y, prediction)`.
     tree_weights : {"oob"} or None, default=None
-        None: all trees weigh the same. "oob": a tree weighs the inverse of its mean squared error on the rows out of its bag: the
-        best weights for trees that err independently.
+        None: all trees weigh the same. "oob": a tree weighs the inverse of its mean squared error on the rows out of its bag,
+        the best weights for trees that err independently.
     oob_importance : bool, default=False
         Whether to find `oob_permutation_importance_`.
 
@@ -216,8 +142,8 @@ class RandomForestRegressor(ForestRegressor):
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         The predictions that it is made from; NaN for a row that every tree has seen. Only with `oob_score`.
     oob_permutation_importance_ : ndarray of shape (n_features,)
-        How much the R2 of a tree on the rows out of its bag falls when a feature is permuted among them; the mean over the trees.
-        Only with `oob_importance`.
+        How much the R2 of a tree on the rows out of its bag falls when a feature is permuted among them; the mean over the
+        trees. Only with `oob_importance`.
     estimator_, estimators_samples_, feature_importances_, tree_weights_, n_outputs_, categories_
         As for `RandomForestClassifier`.
     n_features_in_, feature_names_in_
@@ -244,70 +170,3 @@ class RandomForestRegressor(ForestRegressor):
     """
 
     _tree_class = DecisionTreeRegressor
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        criterion: str = "squared_error",
-        max_depth: int | None = None,
-        min_samples_split: float = 2,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: float | str | None = 1.0,
-        max_leaf_nodes: int | None = None,
-        min_impurity_decrease: float = 0.0,
-        bootstrap: bool = True,
-        oob_score: Any = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-        warm_start: bool = False,
-        ccp_alpha: float = 0.0,
-        max_samples: float | None = None,
-        monotonic_cst: Any = None,
-        categorical_features: Any = "from_dtype",
-        unseen: str = "missing",
-        tree_weights: str | None = None,
-        oob_importance: bool = False,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
-        self.monotonic_cst = monotonic_cst
-        self.categorical_features = categorical_features
-        self.unseen = unseen
-        self.tree_weights = tree_weights
-        self.oob_importance = oob_importance
-
-    @fit_method
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or table of shape (n_samples, n_features)
-            NaN is a missing value. Sparse rows are written out.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        sample_weight : array-like of shape (n_samples,), default=None
-            With a bootstrap, rows are drawn in proportion to their weights; without one, they weigh so much in every tree.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, is_classifier=False)

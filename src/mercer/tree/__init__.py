@@ -1,15 +1,16 @@
 """Decision trees."""
 
-from __future__ import annotations
-
 from mercer.tree._decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from mercer.tree._export import export_graphviz, export_text
+from mercer.tree._extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
 from mercer.tree._id3 import ID3
 from mercer.tree._plot import plot_tree
 
-__all__ = [  # noqa: RUF022  the order of `sorted`, as in every module
+__all__ = [
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "ExtraTreeClassifier",
+    "ExtraTreeRegressor",
     "ID3",
     "export_graphviz",
     "export_text",
