@@ -183,7 +183,7 @@ CASES["SuperLearner"] = Case(
 )
 CASES["IsolationForest"] = Case(params={"n_estimators": 5}, grid={"max_samples": [10, 20]}, is_lazy=True, draws_rows=True)
 
-# Forests are small here. Without draws of rows and features nothing is left to chance, and nodes of many rows have no equal splits.
+# Forests are small here. Without draws of rows and features nothing is left to chance, and large nodes have no equal splits.
 FIXED_FOREST = {"bootstrap": False, "max_features": None, "max_depth": 3}
 for _name in ("RandomForestClassifier", "RandomForestRegressor"):
     CASES[_name] = Case(
@@ -216,7 +216,7 @@ def parameters_of(estimator: type[BaseEstimator]) -> list[str]:
     return list(inspect.signature(estimator.__init__).parameters)[1:]
 
 
-def make(estimator: type[BaseEstimator], **params: Any) -> BaseEstimator:
+def make(estimator: type[BaseEstimator], /, **params: Any) -> BaseEstimator:
     """An instance for small data, deterministic unless `params` says otherwise."""
     seed = {"random_state": 0} if "random_state" in parameters_of(estimator) else {}
     return estimator(**{**case_of(estimator).params, **seed, **params})
@@ -229,12 +229,12 @@ def make_plain(estimator: type[BaseEstimator]) -> BaseEstimator:
     return estimator(**{name: case_of(estimator).params[name] for name in needed})
 
 
-def make_iterative(estimator: type[BaseEstimator], **params: Any) -> BaseEstimator:
+def make_iterative(estimator: type[BaseEstimator], /, **params: Any) -> BaseEstimator:
     """As `make`, for an estimator with `max_iter`: an instance that uses it."""
     return make(estimator, **{**case_of(estimator).iterative_params, **params})
 
 
-def fixed(estimator: type[BaseEstimator], X: Any, **params: Any) -> BaseEstimator:
+def fixed(estimator: type[BaseEstimator], X: Any, /, **params: Any) -> BaseEstimator:
     """An instance whose fit depends on the data alone: no draws, no rule that counts rows."""
     return make(estimator, **{**case_of(estimator).fixed_params(X), **params})
 

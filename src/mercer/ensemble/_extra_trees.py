@@ -14,8 +14,8 @@ class ExtraTreesClassifier(ForestClassifier):
     r"""A forest of extremely randomised classification trees (Geurts, Ernst and Wehenkel).
 
     Each node draws `max_features` features and for each of them one place between its least and its largest value; the best of
-    these splits is taken. The forest predicts the mean of its trees' class shares. As chance is in the splits, every tree has all
-    rows by default.
+    these splits is taken. The forest predicts the mean of its trees' class shares. As chance is in the splits, every tree has
+    all rows by default.
 
     Parameters
     ----------
