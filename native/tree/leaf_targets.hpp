@@ -26,8 +26,8 @@ class LeafTargets {
           sorted_(sorted.begin(), sorted.end()),
           weights_(weights.begin(), weights.end()) {
         require(!starts_.empty() && starts_.front() == 0 && std::is_sorted(starts_.begin(), starts_.end()) &&
-                    static_cast<std::size_t>(starts_.back()) == places_.size(),
-                "targets: the nodes' starts must rise from 0 to the number of entries");
+                    static_cast<std::size_t>(starts_.back()) <= places_.size(),
+                "targets: the nodes' starts must rise from 0 to at most the number of entries");
         require(std::all_of(places_.begin(), places_.end(), [&](std::uint32_t place) { return place < sorted_.size(); }),
                 "targets: a place is out of range");
         require(weights_.empty() || weights_.size() == sorted_.size(), "targets: there must be a weight for each target");

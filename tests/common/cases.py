@@ -194,8 +194,22 @@ for _name in ("RandomForestClassifier", "RandomForestRegressor"):
         is_lazy=True,
     )
 for _name in ("ExtraTreesClassifier", "ExtraTreesRegressor"):
-    CASES[_name] = Case(params={"n_estimators": 5}, grid={"max_depth": [2, None]}, is_lazy=True)
-CASES["RandomTreesEmbedding"] = Case(params={"n_estimators": 5, "sparse_output": False}, grid={"max_depth": [2, 4]})
+    CASES[_name] = Case(
+        params={"n_estimators": 5},
+        fixed_params=lambda X: {"max_depth": 3},
+        unique_params={"max_depth": 1},
+        grid={"max_depth": [2, None]},
+        is_lazy=True,
+    )
+for _name in ("ExtraTreeClassifier", "ExtraTreeRegressor"):
+    CASES[_name] = Case(
+        fixed_params=lambda X: {"max_depth": 3}, unique_params={"max_depth": 1}, grid={"max_depth": [2, None]}, is_lazy=True
+    )
+CASES["RandomTreesEmbedding"] = Case(
+    params={"n_estimators": 5, "sparse_output": False},
+    row_counting=("feature_importances_",),  # they speak of a random target, one a row
+    grid={"max_depth": [2, 4]},
+)
 for _name, _tree in (("BaggingClassifier", DecisionTreeClassifier), ("BaggingRegressor", DecisionTreeRegressor)):
     CASES[_name] = Case(
         params={"n_estimators": 5},

@@ -145,8 +145,9 @@ class RandomTreesEmbedding(TransformerMixin, Forest):  # type: ignore[misc]
         -------
         self
         """
-        n_rows = X.shape[0] if getattr(X, "shape", ()) else len(X)
-        return self._fit(X, as_random_state(self.random_state).uniform(size=n_rows), sample_weight, is_classifier=False)
+        shape = X.shape if hasattr(X, "shape") else np.shape(X)
+        y = as_random_state(self.random_state).uniform(size=shape[:1])
+        return self._fit(X, y, sample_weight, is_classifier=False)
 
     def transform(self, X: Any) -> Any:
         """The leaves of each row, as ones and zeros of shape (n_samples, n_leaves)."""
