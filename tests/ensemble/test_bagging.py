@@ -38,7 +38,10 @@ DRAWS = [
 
 
 @pytest.mark.parametrize("params", DRAWS)
-@pytest.mark.parametrize(XX)
+@pytest.mark.parametrize(
+    "base",
+    [sklearn.linear_model.LinearRegression(), sklearn.neighbors.KNeighborsRegressor(), sklearn.tree.ExtraTreeRegressor()],
+)
 def test_a_regressor_of_any_kind_is_bagged_as_by_scikit_learn(base, params):
     X, y = FRIEDMAN
     has_score = {"oob_score": True} if params.get("bootstrap", True) else {}

@@ -145,8 +145,8 @@ class RandomTreesEmbedding(TransformerMixin, Forest):  # type: ignore[misc]
         -------
         self
         """
-        shape = X.shape if hasattr(X, "shape") else np.shape(X)
-        y = as_random_state(self.random_state).uniform(size=shape[:1])
+        params, shape = check_params(self), (X if hasattr(X, "shape") else np.asarray(X)).shape
+        y = as_random_state(params.random_state).uniform(size=shape[:1])
         return self._fit(X, y, sample_weight, is_classifier=False)
 
     def transform(self, X: Any) -> Any:
