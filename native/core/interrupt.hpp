@@ -17,6 +17,11 @@ inline constexpr std::chrono::milliseconds kProbeInterval{50};
 // False on the pool's workers: only the thread that entered the kernel may go back to Python.
 inline thread_local bool may_probe = true;
 
+// Of the job that this thread works on: whether one of its tasks has failed. The others then end at their next checkpoint.
+inline thread_local const std::atomic<bool>* has_job_failed = nullptr;
+
+struct Abandoned {};  // thrown in the tasks of a job that has failed already; nobody sees it outside
+
 namespace detail {
 
 inline void probe_if_due(std::chrono::steady_clock::time_point& last, std::size_t done, std::size_t total) {
@@ -30,6 +35,7 @@ inline void probe_if_due(std::chrono::steady_clock::time_point& last, std::size_
 
 // Call it anywhere in a kernel, at least every few milliseconds; parallel_for does so between tasks.
 inline void checkpoint() {
+    if (has_job_failed != nullptr && has_job_failed->load(std::memory_order_relaxed)) throw Abandoned{};
     thread_local std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
     if (may_probe) detail::probe_if_due(last, 0, 0);
 }

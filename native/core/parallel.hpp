@@ -77,16 +77,26 @@ class Job {
     // Takes tasks until none is left or one has failed.
     void work() noexcept {
         const bool outer = std::exchange(inside_parallel, true);
+        has_job_failed = &failed_;
         try {
             for (std::size_t task; (task = next_.fetch_add(1, std::memory_order_relaxed)) < n_tasks_;) {
                 checkpoint();
                 body_(context_, task);
             }
         } catch (...) {
-            next_.store(n_tasks_, std::memory_order_relaxed);
-            if (!failed_.exchange(true)) error_ = std::current_exception();
+            fail();
         }
+        has_job_failed = nullptr;
         inside_parallel = outer;
+    }
+
+    // For the caller while it waits for tasks of others: Ctrl-C must not wait for them.
+    void probe() noexcept {
+        try {
+            checkpoint();
+        } catch (...) {
+            fail();
+        }
     }
 
     bool is_drained() const { return next_.load(std::memory_order_relaxed) >= n_tasks_; }
@@ -98,6 +108,11 @@ class Job {
     std::atomic<int> workers{0};  // how many have joined and not left
 
    private:
+    void fail() {  // within a handler
+        next_.store(n_tasks_, std::memory_order_relaxed);
+        if (!failed_.exchange(true)) error_ = std::current_exception();
+    }
+
     std::size_t n_tasks_;
     Body body_;
     void* context_;
@@ -141,7 +156,11 @@ class Pool {
         }
         for (int spin = 0; spin < kSpins && job.workers.load(std::memory_order_acquire) > 0; ++spin) relax();
         std::unique_lock lock(mutex_);
-        left_.wait(lock, [&] { return job.workers.load(std::memory_order_acquire) == 0; });
+        while (!left_.wait_for(lock, kProbeInterval, [&] { return job.workers.load(std::memory_order_acquire) == 0; })) {
+            lock.unlock();
+            job.probe();
+            lock.lock();
+        }
     }
 
    private:
