@@ -1,8 +1,10 @@
 """Ensembles: models made of models."""
 
+from mercer.ensemble._adaboost import AdaBoostClassifier, AdaBoostRegressor
 from mercer.ensemble._bagging import BaggingClassifier, BaggingRegressor
 from mercer.ensemble._embedding import RandomTreesEmbedding
 from mercer.ensemble._extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from mercer.ensemble._gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from mercer.ensemble._isolation_forest import IsolationForest
 from mercer.ensemble._random_forest import RandomForestClassifier, RandomForestRegressor
 from mercer.ensemble._stacking import StackingClassifier, StackingRegressor
@@ -10,10 +12,14 @@ from mercer.ensemble._super_learner import SuperLearner
 from mercer.ensemble._voting import VotingClassifier, VotingRegressor
 
 __all__ = [
+    "AdaBoostClassifier",
+    "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
     "IsolationForest",
     "RandomForestClassifier",
     "RandomForestRegressor",
