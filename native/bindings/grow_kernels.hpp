@@ -14,9 +14,9 @@ namespace mercer::bindings {
 template <class Measure, class Columns>
 nb::tuple grow_pair(const Plan<Columns>& plan, std::span<const double> y, double offset, bool is_classification) {
     return grow(plan, is_classification ? 2 : 1, [&](std::span<const double> weights, auto&& with) {
-        std::vector<double> weighted(weights.size());
-        for (std::size_t i = 0; i < weights.size(); ++i) weighted[i] = weights[i] * y[i];
-        return with(tree::PairCriterion<Measure>(y, weighted, weights, offset, is_classification));
+        std::vector<tree::Pair> pairs(weights.size());
+        for (std::size_t i = 0; i < weights.size(); ++i) pairs[i] = tree::Pair{weights[i], weights[i] * y[i]};
+        return with(tree::PairCriterion<Measure>(y, pairs, offset, is_classification));
     });
 }
 

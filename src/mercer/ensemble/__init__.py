@@ -1,6 +1,7 @@
 """Ensembles: models made of models."""
 
 from mercer.ensemble._adaboost import AdaBoostClassifier, AdaBoostRegressor
+from mercer.ensemble._anyboost import AnyBoost
 from mercer.ensemble._bagging import BaggingClassifier, BaggingRegressor
 from mercer.ensemble._embedding import RandomTreesEmbedding
 from mercer.ensemble._extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
@@ -14,6 +15,7 @@ from mercer.ensemble._voting import VotingClassifier, VotingRegressor
 __all__ = [
     "AdaBoostClassifier",
     "AdaBoostRegressor",
+    "AnyBoost",
     "BaggingClassifier",
     "BaggingRegressor",
     "ExtraTreesClassifier",

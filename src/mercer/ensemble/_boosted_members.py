@@ -7,6 +7,7 @@ lie in one store.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -72,6 +73,35 @@ def _draw(weights: FloatArray, random: np.random.RandomState) -> npt.NDArray[np.
     return np.asarray(random.choice(len(weights), size=len(weights), replace=True, p=weights / weights.sum()))
 
 
+@dataclass(frozen=True)
+class AnyRows:
+    """Checked data for learners of any kind."""
+
+    X: Any
+    given: npt.NDArray[Any]  # the targets in the user's words
+    y: Answers
+    classes: npt.NDArray[Any] | None
+    weights: FloatArray | None
+
+
+def check_any_rows(owner: Any, learner: Any, X: Any, y: Any, sample_weight: Any, *, is_classifier: bool) -> AnyRows:
+    """Check what a fit is given: X may hold all that the learner says it takes."""
+    X, y = validate_data(owner, X, y, **_checks(learner), y_numeric=not is_classifier)
+    weights = check_weights(sample_weight, len(y), np.float64)
+    if not is_classifier:
+        return AnyRows(X, y, y, None, weights)
+    check_classification_targets(y)
+    classes, places = np.unique(y, return_inverse=True)
+    return AnyRows(X, y, places, classes, weights)
+
+
+def _checks(learner: Any) -> dict[str, Any]:
+    """How to check X for a learner."""
+    tags = input_tags(learner)
+    finite = "allow-nan" if tags is not None and tags.allow_nan else True
+    return {"accept_sparse": ["csr", "csc"], "allow_nd": True, "dtype": None, "ensure_all_finite": finite}
+
+
 class AnyMembers:
     """Members of any kind."""
 
@@ -87,15 +117,8 @@ class AnyMembers:
         is_classifier: bool,
         is_drawn: bool,
     ) -> None:
-        tags = input_tags(learner)
-        finite = "allow-nan" if tags is not None and tags.allow_nan else True
-        checks = {"accept_sparse": ["csr", "csc"], "allow_nd": True, "dtype": None, "ensure_all_finite": finite}
-        self._X, self._y = validate_data(owner, X, y, **checks, y_numeric=not is_classifier)
-        self.weights = check_weights(sample_weight, len(self._y), np.float64)
-        self.y, self.classes = self._y, None
-        if is_classifier:
-            check_classification_targets(self._y)
-            self.classes, self.y = np.unique(self._y, return_inverse=True)
+        rows = check_any_rows(owner, learner, X, y, sample_weight, is_classifier=is_classifier)
+        self._X, self._y, self.y, self.classes, self.weights = rows.X, rows.given, rows.y, rows.classes, rows.weights
         self._learner, self._random, self._is_drawn, self._members = learner, random, is_drawn, list[Any]()
 
     def fit_next(self, weights: FloatArray) -> Answers:
@@ -159,12 +182,8 @@ def leaf_answers(store: TreeStore, classes: npt.NDArray[Any] | None) -> Answers:
 def check_rows(owner: Any, X: Any) -> Any:
     """X of a prediction, as the members of a fitted ensemble take it."""
     if owner._trees is not None:
-        return check_query(owner, X, unseen=owner.estimators_[0].unseen)
-    tags = input_tags(owner.estimators_[0])
-    finite = "allow-nan" if tags is not None and tags.allow_nan else True
-    return validate_data(
-        owner, X, accept_sparse=["csr", "csc"], allow_nd=True, dtype=None, ensure_all_finite=finite, reset=False
-    )
+        return check_query(owner, X, unseen=owner._learner().unseen)
+    return validate_data(owner, X, **_checks(owner._learner()), reset=False)
 
 
 def each_answer(owner: Any, X: Any, classes: npt.NDArray[Any] | None) -> Iterator[Answers]:
