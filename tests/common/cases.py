@@ -219,6 +219,26 @@ for _name, _tree in (("BaggingClassifier", DecisionTreeClassifier), ("BaggingReg
         is_lazy=True,
     )
 
+# Later rounds of boosting look at few rows, where splits tie and rounding chooses among them; a few rounds of stumps do not.
+STUMP = DecisionTreeRegressor(max_depth=1)
+_FEW = {"params": {"n_estimators": 5}, "grid": {"n_estimators": [2, 4]}}
+CASES["AdaBoostClassifier"] = Case(**_FEW, unique_params={"n_estimators": 1})
+CASES["AdaBoostRegressor"] = Case(
+    **_FEW,
+    fixed_params=lambda X: {"resample": False, "estimator": STUMP},
+    unique_params={"resample": False, "estimator": STUMP, "n_estimators": 1},
+    is_lazy=True,
+)
+CASES["AnyBoost"] = Case(
+    **_FEW, fixed_params=lambda X: {"estimator": STUMP}, unique_params={"estimator": STUMP, "n_estimators": 1}
+)
+CASES["GradientBoostingRegressor"] = Case(
+    **_FEW, fixed_params=lambda X: {"max_depth": 1}, unique_params={"max_depth": 1, "n_estimators": 1}, is_lazy=True
+)
+CASES["GradientBoostingClassifier"] = Case(  # fifteen rows of three classes have no split without a tie
+    **_FEW, fixed_params=lambda X: {"max_depth": 1}, unique_params={"min_samples_split": 100}
+)
+
 LONG_SHAPE = (200_000, 20)
 
 

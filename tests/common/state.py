@@ -71,7 +71,7 @@ def _assert_close(name: str, one: Any, other: Any, rtol: float) -> None:
         np.testing.assert_allclose(one, other, rtol=rtol, atol=rtol * scale, err_msg=name)
     elif isinstance(one, (float, np.floating)):
         np.testing.assert_allclose(one, other, rtol=rtol, err_msg=name)
-    elif isinstance(one, np.ndarray):
+    elif isinstance(one, np.ndarray) and one.dtype != object:  # members of an ensemble are compared by what they predict
         np.testing.assert_array_equal(one, other, err_msg=name)
     elif isinstance(one, (int, str, np.integer)):
         assert one == other, name

@@ -69,7 +69,7 @@ class AdaBoost(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]  # sc
         check_is_fitted(self)
         if not hasattr(self.estimators_[0], "feature_importances_"):
             raise AttributeError(
-                f"{type(self).__name__}: there are no feature_importances_, since {type(self.estimators_[0]).__name__} has none."
+                f"{type(self).__name__} has no feature_importances_, since {type(self.estimators_[0]).__name__} has none."
             )
         importances = np.stack([member.feature_importances_ for member in self.estimators_])
         return np.asarray(np.average(importances, axis=0, weights=self.estimator_weights_))
@@ -82,12 +82,12 @@ class AdaBoost(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]  # sc
         return tags
 
 
-class AdaBoostClassifier(ClassifierMixin, AdaBoost):
+class AdaBoostClassifier(ClassifierMixin, AdaBoost):  # type: ignore[misc]
     r"""AdaBoost for classes: discrete AdaBoost for two, SAMME for more.
 
-    Round t fits a member on rows of weights :math:`D_t`. Its error :math:`\varepsilon_t` is the weight of the rows it gets wrong;
-    its own weight is :math:`\alpha_t = \eta\,(\ln\frac{1 - \varepsilon_t}{\varepsilon_t} + \ln(K - 1))`, and the rows it gets wrong
-    gain the factor :math:`e^{\alpha_t}`. The members vote with their weights.
+    Round t fits a member on rows of weights :math:`D_t`. Its error :math:`\varepsilon_t` is the weight of the rows it gets
+    wrong; its own weight is :math:`\alpha_t = \eta\,(\ln\frac{1 - \varepsilon_t}{\varepsilon_t} + \ln(K - 1))`, and the
+    rows it gets wrong gain the factor :math:`e^{\alpha_t}`. The members vote with their weights.
 
     Parameters
     ----------
@@ -111,8 +111,9 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     estimator_weights_, estimator_errors_ : ndarray of shape (n_members,)
         Their weights and their weighted training errors, as long as `estimators_`.
     training_error_bound_ : float
-        The training error is at most this: :math:`\exp(-2 \sum_t (\frac12 - \varepsilon_t)^2)` for two classes without shrinkage;
-        else the product of :math:`(1 - \varepsilon_t + \varepsilon_t e^{\alpha_t}) e^{-\alpha_t / 2}`, from which that follows, or one.
+        The training error is at most this: :math:`\exp(-2 \sum_t (\frac12 - \varepsilon_t)^2)` for two classes without
+        shrinkage; else the product of :math:`(1 - \varepsilon_t + \varepsilon_t e^{\alpha_t}) e^{-\alpha_t / 2}`, from
+        which that follows, or one.
     training_error_bounds_ : ndarray of shape (n_members,)
         The bound after each round.
     classes_ : ndarray of shape (n_classes,)
@@ -131,9 +132,9 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     Notes
     -----
     The fit ends early at a member without error, and before one that is no better than chance (an error of 1/2, or 1 - 1/K); if
-    that is the first, there is an error. For Mercer's trees the columns are ranked once: a round takes O(n d) for a stump. A binary
-    `decision_function` lies in [-2, 2], as scikit-learn's. scikit-learn pads weights and errors to `n_estimators`; here they end
-    with the members.
+    that is the first, there is an error. For Mercer's trees the columns are ranked once: a round takes O(n d) for a stump.
+    A binary `decision_function` lies in [-2, 2], as scikit-learn's. scikit-learn pads weights and errors to `n_estimators`;
+    here they end with the members.
 
     References
     ----------
@@ -270,12 +271,13 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
             yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
 
-class AdaBoostRegressor(RegressorMixin, AdaBoost):
+class AdaBoostRegressor(RegressorMixin, AdaBoost):  # type: ignore[misc]
     r"""AdaBoost for numbers (AdaBoost.R2): the prediction is the members' weighted median.
 
-    Round t fits a member on rows drawn by their weights. With the losses :math:`L_i \in [0, 1]` of the rows (their misses over the
-    worst of them) and the weighted mean loss :math:`\bar L < \frac12`, the member's weight is :math:`\alpha_t = \eta \ln(1 / \beta)`
-    with :math:`\beta = \bar L / (1 - \bar L)`, and a row's weight is multiplied by :math:`\beta^{\eta (1 - L_i)}`.
+    Round t fits a member on rows drawn by their weights. With the losses :math:`L_i \in [0, 1]` of the rows (their misses
+    over the worst of them) and the weighted mean loss :math:`\bar L < \frac12`, the member's weight is :math:`\alpha_t =
+    \eta \ln(1 / \beta)` with :math:`\beta = \bar L / (1 - \bar L)`, and a row's weight is multiplied by :math:`\beta^{\eta
+    (1 - L_i)}`.
 
     Parameters
     ----------
@@ -290,8 +292,8 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
     random_state : int, RandomState or None, default=None
         For the draws of rows, and seeds of the members that have a `random_state`.
     resample : bool, default=True
-        Whether a member is fitted on rows drawn by weight, as Drucker has it; False hands it the weights themselves, which takes
-        a member whose `fit` takes `sample_weight` and leaves nothing to chance.
+        Whether a member is fitted on rows drawn by weight, as Drucker has it; False hands it the weights themselves, which
+        takes a member whose `fit` takes `sample_weight` and leaves nothing to chance.
     verbose : int or bool, default=0
         Log every round.
 
@@ -314,8 +316,9 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
 
     Notes
     -----
-    The fit ends early at a member without error, and before one with a mean loss of 1/2 or more, unless that is the first. Draws
-    are scikit-learn's. Weights are repetitions only with `resample=False`. A prediction takes O(T log T) a row for T members.
+    The fit ends early at a member without error, and before one with a mean loss of 1/2 or more, unless that is the first.
+    Draws are scikit-learn's. Weights are repetitions only with `resample=False`. A prediction takes O(T log T) a row for T
+    members.
 
     References
     ----------
@@ -376,9 +379,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         learner, random = self._learner(), as_random_state(params.random_state)
         if not params.resample:
             require_weights("AdaBoostRegressor", learner, "resample=False hands it the weights of the rows")
-        members = make_members(
-            self, learner, X, y, sample_weight, random, is_classifier=False, is_drawn=params.resample
-        )
+        members = make_members(self, learner, X, y, sample_weight, random, is_classifier=False, is_drawn=params.resample)
         return self._boost(NumberRounds(members, params.learning_rate, params.loss), params, X, y)
 
     def predict(self, X: Any) -> FloatArray:

@@ -10,7 +10,9 @@ from mercer._arrays import FloatArray
 from mercer._trace import Record
 from mercer.ensemble._boosted_members import Members
 
-_LEAST_WEIGHT = float(np.finfo(np.float64).eps)  # a row that counts never counts for less: its weight could not come back from 0
+_LEAST_WEIGHT = float(
+    np.finfo(np.float64).eps
+)  # a row that counts never counts for less: its weight could not come back from 0
 
 
 class Rounds:
@@ -22,13 +24,17 @@ class Rounds:
         given = np.full(n_rows, 1.0) if members.weights is None else members.weights
         self._weights = given / given.sum()
         self._is_absent = given == 0
+        self._least = np.where(self._is_absent, 0.0, _LEAST_WEIGHT)
         self.member_weights = list[float]()
         self.member_errors = list[float]()
         self.is_done = False
 
+    def step(self) -> Record:
+        """One round."""
+        raise NotImplementedError
+
     def _row_weights(self) -> FloatArray:
-        weights = np.maximum(self._weights, _LEAST_WEIGHT)
-        weights[self._is_absent] = 0.0
+        weights: FloatArray = np.maximum(self._weights, self._least)
         return weights
 
     def _keep(self, error: float, weight: float) -> None:
@@ -56,7 +62,7 @@ class ClassRounds(Rounds):
     def step(self) -> Record:
         weights = self._row_weights()
         is_wrong = self.members.fit_next(weights) != self.members.y
-        error = float(weights[is_wrong].sum() / weights.sum())
+        error = float(np.where(is_wrong, weights, 0.0).sum() / weights.sum())
         if error >= 1 - 1 / self._n_classes and error > 0:
             return self._refuse(error)
         weight = self._member_weight(error)
@@ -65,7 +71,7 @@ class ClassRounds(Rounds):
         if error == 0:
             self.is_done = True
         else:  # that the right ones lose is the same as that the wrong ones gain, and cannot overflow
-            weights[~is_wrong] *= np.exp(-weight)
+            weights *= np.where(is_wrong, 1.0, np.exp(-weight))
             self._weights = weights / weights.sum()
         return {"error": error, "weight": weight, "bound": self.bounds[-1]}
 
@@ -81,8 +87,8 @@ class ClassRounds(Rounds):
         if not self.member_errors:
             raise ValueError(
                 f"AdaBoostClassifier: the first member has the weighted training error {error:.4g}, no better than chance "
-                f"({1 - 1 / self._n_classes:.4g} for {self._n_classes} classes). BaseClassifier in AdaBoostClassifier ensemble is "
-                "worse than random, ensemble can not be fit; choose a stronger estimator."
+                f"({1 - 1 / self._n_classes:.4g} for {self._n_classes} classes). BaseClassifier in AdaBoostClassifier ensemble "
+                "is worse than random, ensemble can not be fit; choose a stronger estimator."
             )
         return {"error": error, "weight": 0.0, "bound": self.bounds[-1]}
 
@@ -90,8 +96,8 @@ class ClassRounds(Rounds):
         """Multiply the bound of the training error by the round's factor.
 
         A row that the vote gets wrong was got wrong by members with half of the weight at least, so that the training error is
-        at most the product of (1 - error + error exp(weight)) / exp(weight / 2), or one. With two classes and no shrinkage the factor is
-        2 sqrt(error (1 - error)), and that is at most exp(-2 (1/2 - error)^2).
+        at most the product of (1 - error + error exp(weight)) / exp(weight / 2), or one. With two classes and no shrinkage
+        the factor is 2 sqrt(error (1 - error)), and that is at most exp(-2 (1/2 - error)^2).
         """
         if self._n_classes <= 2 and self._learning_rate == 1:
             self._log_bound -= 2 * (0.5 - error) ** 2

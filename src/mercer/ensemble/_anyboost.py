@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
@@ -17,65 +17,30 @@ from mercer._arrays import FloatArray
 from mercer._base import FitTask, MercerEstimator, fit_method, run_solver
 from mercer._native import kernels
 from mercer._parallel import effective_threads
-from mercer._params import Instance, Integer, InvalidParameterError, Null, OneOf, RandomState, Real, Rule, Verbosity, check_params
+from mercer._params import (
+    Instance,
+    Integer,
+    InvalidParameterError,
+    Null,
+    OneOf,
+    RandomState,
+    Real,
+    Rule,
+    Verbosity,
+    check_params,
+)
 from mercer._random import as_random_state
-from mercer._trace import Certificate, Outcome, Record, Status, store_outcome
+from mercer._trace import Outcome, store_outcome
 from mercer.ensemble._boosted_members import check_rows
 from mercer.ensemble._directions import Directions, each_direction, make_directions, node_values
-from mercer.ensemble._gradient_boosting._objectives import Objective, QuantileObjective, SquaredObjective
+from mercer.ensemble._function_descent import FunctionDescent, best_constant, certificate
 from mercer.ensemble._learners import Learner, input_tags
-from mercer.ensemble._line_search import Line
-from mercer.losses import LOSSES, Absolute, Loss, Pinball, Squared, get_loss
+from mercer.losses import LOSSES, Loss, get_loss
 from mercer.tree import DecisionTreeRegressor
 
-NAMES = sorted({name for loss in LOSSES.values() for name in (loss.name, *loss.aliases)} - {"zero_one", "softmax", "multinomial"})
-_NOTHING = float(np.finfo(np.float64).eps)  # a gradient so much smaller than the first one is rounding
-
-
-class FunctionDescent:
-    """The rounds: a learner along the negative gradient, and a step by line search."""
-
-    def __init__(self, loss: Loss, learners: Directions, y: FloatArray, start: float, learning_rate: float, tol: float) -> None:
-        self.learners, self._loss, self._y = learners, loss, y
-        self._weights, self._rate, self._tol = learners.weights, learning_rate, tol
-        self._raw = np.full(len(y), start)
-        self.steps = list[float]()
-        self.correlation = np.inf
-        self.is_done = False
-        self._first_norm: float | None = None
-
-    @property
-    def loss(self) -> float:
-        return float(np.average(self._loss.value(self._y, self._raw), weights=self._weights))
-
-    def _product(self, one: FloatArray, other: FloatArray) -> float:
-        return float(one @ other if self._weights is None else (self._weights * one) @ other)
-
-    def step(self) -> Record:
-        descent = -np.asarray(self._loss.derivative(self._y, self._raw), dtype=np.float64)
-        norm = float(np.sqrt(self._product(descent, descent)))
-        self._first_norm = norm if self._first_norm is None else self._first_norm
-        if norm <= _NOTHING * self._first_norm:
-            return self._end(0.0)
-        h = self.learners.fit_next(descent)
-        size = float(np.sqrt(self._product(h, h)))
-        correlation = self._product(descent, h) / (norm * size) if size > 0 else 0.0
-        if not correlation > self._tol:
-            self.learners.drop_last()
-            return self._end(correlation)
-        step = self._rate * Line(self._loss, self._y, self._raw, h, self._weights).minimum()
-        self._raw = self._raw + step * h
-        self.steps.append(step)
-        self.correlation = correlation
-        return {"loss": self.loss, "correlation": correlation, "step": step}
-
-    def _end(self, correlation: float) -> Record:
-        """Nothing more to gain."""
-        self.is_done, self.correlation = True, correlation
-        return {"loss": self.loss, "correlation": correlation, "step": 0.0}
-
-    def attributes(self) -> dict[str, Any]:
-        return {**self.learners.attributes(), "estimator_weights_": np.array(self.steps)}
+NAMES = sorted(
+    {name for loss in LOSSES.values() for name in (loss.name, *loss.aliases)} - {"zero_one", "softmax", "multinomial"}
+)
 
 
 def _has_classes(estimator: AnyBoost) -> bool:
@@ -94,11 +59,13 @@ class AnyBoost(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]  # sc
     r"""Boosting of any learner on any loss: gradient descent in the space of functions, with exact steps.
 
     From a constant :math:`F_0`, round t fits a learner h to the negative gradient :math:`-\ell'(y_i, F_{t-1}(x_i))` and sets
-    :math:`F_t = F_{t-1} + \eta\,\alpha_t h` with :math:`\alpha_t = \arg\min_\alpha \sum_i w_i \ell(y_i, F_{t-1}(x_i) + \alpha h(x_i))`.
+    :math:`F_t = F_{t-1} + \eta\,\alpha_t h` with :math:`\alpha_t = \arg\min_\alpha \sum_i w_i \ell(y_i, F_{t-1}(x_i) +
+    \alpha h(x_i))`.
 
-    The loss decides what the model is. With a loss of margins ("logistic", "exponential", "hinge", ...) it is a classifier of two
-    classes: `predict` gives labels, `decision_function` gives F. With a loss of numbers ("squared", "huber", "poisson", ...) it is
-    a regressor: `predict` gives F, or its mean exp(F). scikit-learn's tags, `is_classifier` and `score` follow the loss.
+    The loss decides what the model is. With a loss of margins ("logistic", "exponential", "hinge", ...) it is a classifier
+    of two classes: `predict` gives labels, `decision_function` gives F. With a loss of numbers ("squared", "huber",
+    "poisson", ...) it is a regressor: `predict` gives F, or its mean exp(F). scikit-learn's tags, `is_classifier` and
+    `score` follow the loss.
 
     Parameters
     ----------
@@ -124,6 +91,8 @@ class AnyBoost(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]  # sc
     ----------
     estimators_ : list of estimators
         The learners. Trees of Mercer are views of one store.
+    estimator_ : estimator
+        What the learners are copies of.
     estimator_weights_ : ndarray of shape (n_learners,)
         The step of each.
     init_raw_ : float
@@ -143,10 +112,10 @@ class AnyBoost(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]  # sc
 
     Notes
     -----
-    Steps are exact for squared, absolute and pinball loss, and found to 1e-12 by a safeguarded Newton iteration for others; O(n)
-    an iteration. Where the loss falls for ever along a learner, the step ends where its slope has all but vanished. With a
-    classifier as learner and the exponential loss from zero this is discrete AdaBoost. Kinks: the gradient is the subgradient that
-    the loss names, and it may be no descent direction; the fit then ends.
+    Steps are exact for squared, absolute and pinball loss, and found to 1e-12 by a safeguarded Newton iteration for others;
+    O(n) an iteration. Where the loss falls for ever along a learner, the step ends where its slope has all but vanished.
+    With a classifier as learner and the exponential loss from zero this is discrete AdaBoost. Kinks: the gradient is the
+    subgradient that the loss names, and it may be no descent direction; the fit then ends.
 
     References
     ----------
@@ -225,10 +194,10 @@ class AnyBoost(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]  # sc
         random = as_random_state(params.random_state)
         learners = make_directions(self, self._learner(), X, y, sample_weight, random, has_classes=has_classes)
         targets = _signed(learners) if has_classes else loss.check_y(learners.y.astype(np.float64))
-        start = 0.0 if params.init == "zero" else _best_constant(loss, targets, learners.weights)
+        start = 0.0 if params.init == "zero" else best_constant(loss, targets, learners.weights)
         descent = FunctionDescent(loss, learners, targets, start, params.learning_rate, params.tol)
         labels = {"classes_": learners.classes} if has_classes else {}
-        facts = {"loss_": loss, "init_raw_": start, **labels}
+        facts = {"estimator_": clone(self._learner()), "loss_": loss, "init_raw_": start, **labels}
         return self._descend(descent, params, FitTask.start(self, X, y, n_subtasks=params.n_estimators), facts)
 
     def _descend(self, descent: FunctionDescent, params: Any, task: FitTask, facts: dict[str, Any]) -> Self:
@@ -240,7 +209,7 @@ class AnyBoost(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]  # sc
         task.end(lambda: attributes)
         self.__dict__.pop("classes_", None)  # an earlier fit's
         self._store(attributes)
-        return store_outcome(self, Outcome(_certificate(descent, status, params.tol), history))
+        return store_outcome(self, Outcome(certificate(descent, status, params.tol), history))
 
     def _rows(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -280,20 +249,21 @@ class AnyBoost(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]  # sc
         for raw in self._staged_raw(X):
             yield self._answers(raw)
 
-    @available_if(_has_classes)
+    @available_if(_has_classes)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
         """F, of shape (n_samples,): positive for the second class. With a loss of margins."""
         return self._raw(X)
 
-    @available_if(_has_classes)
+    @available_if(_has_classes)  # type: ignore[untyped-decorator]
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """`decision_function` after every round. With a loss of margins."""
         yield from self._staged_raw(X)
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
         """The probabilities of the classes, of shape (n_samples, 2), with a loss of margins that tells them."""
-        second = self.loss_.inverse_link(self._raw(X))
+        raw = self._raw(X)
+        second = self.loss_.inverse_link(raw)
         return np.stack([1 - second, second], axis=1)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -318,7 +288,9 @@ def _check_loss(loss: str | Loss) -> Loss:
     loss = get_loss(loss)
     if loss.kind == "multiclass" or loss.name == "zero_one":
         fault = "has an output a class" if loss.kind == "multiclass" else "has no slope to descend on"
-        raise InvalidParameterError(f"AnyBoost: loss={loss!r} is not valid: it {fault}; it must be one of {NAMES}, or such an object.")
+        raise InvalidParameterError(
+            f"AnyBoost: loss={loss!r} is not valid: it {fault}; it must be one of {NAMES}, or such an object."
+        )
     return loss
 
 
@@ -328,33 +300,9 @@ def _signed(learners: Directions) -> FloatArray:
     n_classes = len(learners.classes)
     if n_classes > 2:
         raise ValueError(
-            f"AnyBoost: y holds {n_classes} classes. Only binary classification is supported. The type of the target is multiclass."
+            f"AnyBoost: y holds {n_classes} classes. Only binary classification is supported. The type of the target is "
+            "multiclass."
         )
     if n_classes < 2:
         raise ValueError(f"AnyBoost: y holds 1 class only, {learners.classes[0]!r}; it needs samples of 2 classes.")
     return 2.0 * learners.y - 1.0
-
-
-def _best_constant(loss: Loss, y: FloatArray, weights: FloatArray | None) -> float:
-    """The constant F of least loss."""
-    if loss.is_smooth or isinstance(loss, (Absolute, Pinball)):
-        exact = {Squared: SquaredObjective, Absolute: QuantileObjective, Pinball: QuantileObjective}
-        return float(exact.get(type(loss), Objective)(loss).start(y, weights)[0])
-    ones = np.ones_like(y)
-    ends = np.sign(Line(loss, y, np.zeros_like(y), ones, weights).slope(0.0))
-    if ends == 0:
-        return 0.0
-    return float(-ends * Line(loss, y, np.zeros_like(y), -ends * ones, weights).minimum())
-
-
-def _certificate(descent: FunctionDescent, status: Status, tol: float) -> Certificate:
-    return Certificate(
-        method="AnyBoost",
-        status=status,
-        primal=descent.loss,
-        condition="correlation of the last learner with the negative gradient",
-        residual=max(descent.correlation, 0.0),
-        tol=tol,
-    )
-
-

@@ -1,7 +1,7 @@
 """The members of AdaBoost: fitted one after another on the same rows with other weights, and asked together.
 
-Any estimator will do (`AnyMembers`). Mercer's trees go a shorter way (`TreeMembers`): their columns are ranked once, and all trees
-lie in one store.
+Any estimator will do (`AnyMembers`). Mercer's trees go a shorter way (`TreeMembers`): their columns are ranked once, and
+all trees lie in one store.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class TreeMembers:
             weights = np.bincount(_draw(weights, self._random), minlength=len(self.y)).astype(np.float64)
         store = self._source.grow(self._targets, weights, self._seeds[-1])
         self._stores.append(store)
-        return leaf_answers(store, self.classes)[self._source.leaves(store)]
+        return np.asarray(leaf_answers(store, self.classes)[self._source.leaves(store)])
 
     def drop_last(self) -> None:
         self._stores.pop()
@@ -182,8 +182,8 @@ def leaf_answers(store: TreeStore, classes: npt.NDArray[Any] | None) -> Answers:
 def check_rows(owner: Any, X: Any) -> Any:
     """X of a prediction, as the members of a fitted ensemble take it."""
     if owner._trees is not None:
-        return check_query(owner, X, unseen=owner._learner().unseen)
-    return validate_data(owner, X, **_checks(owner._learner()), reset=False)
+        return check_query(owner, X, unseen=owner.estimator_.unseen)
+    return validate_data(owner, X, **_checks(owner.estimator_), reset=False)
 
 
 def each_answer(owner: Any, X: Any, classes: npt.NDArray[Any] | None) -> Iterator[Answers]:

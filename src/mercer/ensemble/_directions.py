@@ -1,7 +1,7 @@
 """The base learners of AnyBoost: each is fitted to a direction in the space of functions.
 
-A regressor is fitted to the direction itself; a classifier to its signs, with its sizes as weights. Mercer's trees rank their columns
-once, and all lie in one store.
+A regressor is fitted to the direction itself; a classifier to its signs, with its sizes as weights. Mercer's trees rank
+their columns once, and all lie in one store.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def make_directions(
 ) -> Directions:
     """Check the data of a fit and choose the way. `has_classes`: y holds labels."""
     y = y if y is None else column_or_1d(y, warn=True)
-    if is_plain_tree(learner):
+    if is_plain_tree(learner) and learner.criterion != "poisson":  # a direction is no count: such a tree's own fit will say so
         categories = learner.categorical_features
         data = check_training(owner, X, y, sample_weight, is_classifier=has_classes, categorical_features=categories)
         return TreeDirections(owner, learner, data, random)
@@ -99,7 +99,11 @@ class TreeDirections:
         self.y, self.weights = data.targets.values[:, 0], data.weights
         self.classes = data.classes[0] if data.classes else None
         self._is_classifier = is_classifier(tree)
-        targets = Targets(np.zeros((len(self.y), 1), dtype=np.int32), 2) if self._is_classifier else Targets(np.zeros((len(self.y), 1)))
+        targets = (
+            Targets(np.zeros((len(self.y), 1), dtype=np.int32), 2)
+            if self._is_classifier
+            else Targets(np.zeros((len(self.y), 1)))
+        )
         classes = [_SIGNS] if self._is_classifier else []
         self._source = TreeSource(tree, Training(data.X, targets, data.weights, data.coder, classes, True))
         self._stores, self._seeds = list[TreeStore](), list[int]()
@@ -112,7 +116,7 @@ class TreeDirections:
         else:
             store = self._source.grow(Targets(direction[:, None]), self.weights, self._seeds[-1])
         self._stores.append(store)
-        return node_values(store)[self._source.leaves(store)]
+        return np.asarray(node_values(store)[self._source.leaves(store)])
 
     def drop_last(self) -> None:
         self._stores.pop()

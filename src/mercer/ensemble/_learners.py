@@ -31,9 +31,7 @@ def draw_seed(random: np.random.RandomState) -> int:
 def fresh(learner: Any, random: np.random.RandomState) -> Any:
     """An unfitted copy whose every `random_state` is drawn."""
     member = clone(learner)
-    names = [
-        name for name in sorted(member.get_params(deep=True)) if name == "random_state" or name.endswith("__random_state")
-    ]
+    names = [name for name in sorted(member.get_params(deep=True)) if name == "random_state" or name.endswith("__random_state")]
     return member.set_params(**{name: draw_seed(random) for name in names})
 
 
@@ -45,7 +43,8 @@ def require_weights(owner: str, learner: Any, reason: str) -> None:
     """Refuse a learner that cannot be told what its rows weigh."""
     if not takes_weights(learner):
         raise ValueError(
-            f"{owner}: estimator={learner!r} is not valid: {type(learner).__name__}.fit doesn't support sample_weight, and {reason}."
+            f"{owner}: estimator={learner!r} is not valid: {type(learner).__name__} doesn't support sample_weight, and "
+            f"{reason}."
         )
 
 

@@ -49,7 +49,7 @@ class Line:
         return float(kinks[order[min(int(np.searchsorted(slopes, 0.0)), len(order) - 1)]])
 
     def _search(self) -> float:
-        """Newton's iteration on phi', within brackets; O(n) a step. Stops where the slope has all but vanished: phi may fall for ever."""
+        """Newton's iteration on phi', within brackets; O(n) a step. Where phi falls for ever, it ends at a slope near 0."""
         first = self.slope(0.0)
         enough = _TOL * abs(first)
         curvature = self.curvature(0.0)

@@ -21,11 +21,11 @@ from mercer.tree._training import Training
 
 
 class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):  # type: ignore[misc]  # scikit-learn has no types
-    r"""Gradient boosting of regression trees for classes (Friedman): each tree is fitted to the negative gradient of the loss so far.
+    r"""Gradient boosting for classes (Friedman): each tree is fitted to the negative gradient of the loss so far.
 
     From the log odds :math:`F_0` of the classes, round t fits a tree to :math:`-\partial \ell(y_i, F_{t-1}(x_i)) / \partial F`,
-    replaces the value of each leaf R by a step of Newton's on :math:`\sum_{x_i \in R} w_i \ell(y_i, F_{t-1}(x_i) + c)`, and adds it,
-    times `learning_rate`. Of K > 2 classes each has a tree a round.
+    replaces the value of each leaf R by a step of Newton's on :math:`\sum_{x_i \in R} w_i \ell(y_i, F_{t-1}(x_i) + c)`, and
+    adds it, times `learning_rate`. Of K > 2 classes each has a tree a round.
 
     Parameters
     ----------
@@ -39,7 +39,8 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):  # type: ig
     subsample, criterion, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_depth, min_impurity_decrease
         As for `GradientBoostingRegressor`.
     init : estimator, "zero" or None, default=None
-        Where to start: from the probabilities of an estimator that is fitted first, from zero, or from the shares of the classes.
+        Where to start: from the probabilities of an estimator that is fitted first, from zero, or from the shares of the
+        classes.
     random_state, max_features, verbose, max_leaf_nodes, warm_start, validation_fraction, n_iter_no_change, tol, ccp_alpha
         As for `GradientBoostingRegressor`. The rows that early stopping holds out are stratified by class.
     categorical_features, unseen
@@ -58,7 +59,8 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):  # type: ig
     n_classes_ : int
         Their number.
     train_score_ : ndarray of shape (n_estimators_,)
-        The loss after each round, of the rows it learnt from; twice the loss for "log_loss" with two classes, as in scikit-learn.
+        The loss after each round, of the rows it learnt from; twice the loss for "log_loss" with two classes, as in
+        scikit-learn.
     oob_scores_, oob_improvement_, oob_score_, init_, max_features_, feature_importances_, history_, n_iter_
         As for `GradientBoostingRegressor`.
     n_features_in_, feature_names_in_
@@ -66,9 +68,10 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):  # type: ig
 
     Notes
     -----
-    Columns are ranked once, O(n d log n); a round takes O(n d) a level and a tree. Leaves take one step of Newton's for "log_loss"
-    and "exponential", as scikit-learn's do; other losses are minimised by a safeguarded Newton iteration of a few steps. X counts
-    as it is, where scikit-learn rounds it to single precision. NaN is a missing value. A warm start must keep `learning_rate`.
+    Columns are ranked once, O(n d log n); a round takes O(n d) a level and a tree. Leaves take one step of Newton's for
+    "log_loss" and "exponential", as scikit-learn's do; other losses are minimised by a safeguarded Newton iteration of a
+    few steps. X counts as it is, where scikit-learn rounds it to single precision. NaN is a missing value. A warm start
+    must keep `learning_rate`.
 
     References
     ----------
@@ -142,8 +145,8 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):  # type: ig
         n_present = np.count_nonzero(np.bincount(codes, weights=data.weights, minlength=len(classes)))
         if n_present < 2:
             raise ValueError(
-                f"GradientBoostingClassifier: y contains {n_present} class after sample_weight trimmed classes with zero weights, "
-                "while a minimum of 2 classes are required."
+                f"GradientBoostingClassifier: y contains {n_present} class after sample_weight trimmed classes with zero "
+                "weights, while a minimum of 2 classes are required."
             )
         return classification_objective(params.loss, len(classes))
 
@@ -208,6 +211,12 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):  # type: ig
         """The logarithms of `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        is_margin = isinstance(self.loss, Loss) and self.loss.kind == "margin"
+        tags.classifier_tags.multi_class = not (is_margin or self.loss == "exponential")
+        return tags
 
     def apply(self, X: Any) -> IntArray:
         """The number of each row's leaf in each tree, of shape (n_samples, n_estimators_, n_trees_per_iteration_)."""

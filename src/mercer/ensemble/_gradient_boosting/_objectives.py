@@ -58,7 +58,7 @@ class Objective:
         if self.loss.kind == "residual":
             leaves = Leaves.single(len(y), weights)
             median = leaves.quantiles(y, 0.5)
-            return median + search_leaves(self.loss, leaves, y, np.full(len(y), median[0]))
+            return np.asarray(median + search_leaves(self.loss, leaves, y, np.full(len(y), median[0])))
         mean = np.average(y, weights=weights)
         return np.atleast_1d(self.raw_of(mean if self.loss.kind == "positive" else (mean + 1) / 2))
 
@@ -66,11 +66,11 @@ class Objective:
         """The raw output that stands for a prediction: a number, a mean, or the probability of the class +1."""
         predicted = np.asarray(predicted, dtype=np.float64)
         if self.loss.kind == "residual":
-            return predicted
+            return np.asarray(predicted)
         if self.loss.kind == "positive":
-            return np.log(np.maximum(predicted, _EPS))
+            return np.asarray(np.log(np.maximum(predicted, _EPS)))
         if isinstance(self.loss, SquaredHinge):
-            return 2 * predicted - 1
+            return np.asarray(2 * predicted - 1)
         log_odds = logit(np.clip(predicted, _EPS, 1 - _EPS))
         return np.asarray(log_odds / 2 if isinstance(self.loss, Exponential) else log_odds)
 
@@ -79,7 +79,7 @@ class Objective:
 
     def residuals(self, y: FloatArray, raw: FloatArray) -> FloatArray:
         """The negative gradient, of shape (n_rows, n_outputs): what the trees are fitted to."""
-        return -self.loss.derivative(y, raw[:, 0])[:, None]
+        return -np.asarray(self.loss.derivative(y, raw[:, 0]))[:, None]
 
     def leaf_values(
         self, leaves: Leaves, y: FloatArray, raw: FloatArray, residuals: FloatArray, output: int
@@ -165,7 +165,7 @@ class NewtonObjective(Objective):
 
 
 class SoftmaxObjective(Objective):
-    """Cross-entropy of several classes: a tree a class, one step of Newton's with the diagonal of the Hessian, times (K - 1) / K."""
+    """Cross-entropy of K classes: a tree each, one step of Newton's with the diagonal of the Hessian, times (K - 1) / K."""
 
     def start(self, y: FloatArray, weights: FloatArray | None) -> FloatArray:
         counts = np.bincount(y.astype(np.intp), weights=weights, minlength=self.n_outputs)
@@ -215,7 +215,7 @@ def classification_objective(loss: str | Loss, n_classes: int) -> Objective:
     if n_classes > 2:
         raise ValueError(
             f"loss={loss!r} is only suitable for a binary classification problem, you have n_classes={n_classes}. Please use "
-            "loss='log_loss' instead."
+            "loss='log_loss' instead. Only binary classification is supported. The type of the target is multiclass."
         )
     if isinstance(loss, (Logistic, Exponential)):
         return NewtonObjective(loss)

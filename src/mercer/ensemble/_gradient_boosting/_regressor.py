@@ -22,15 +22,16 @@ from mercer.tree._training import Training
 class GradientBoostingRegressor(RegressorMixin, GradientBoosting):  # type: ignore[misc]  # scikit-learn has no types
     r"""Gradient boosting of regression trees (Friedman): each tree is fitted to the negative gradient of the loss so far.
 
-    From a constant :math:`F_0`, round t fits a tree to :math:`-\partial \ell(y_i, F_{t-1}(x_i)) / \partial F`, replaces the value of
-    each leaf R by :math:`\arg\min_c \sum_{x_i \in R} w_i \ell(y_i, F_{t-1}(x_i) + c)`, and adds it, times `learning_rate`.
+    From a constant :math:`F_0`, round t fits a tree to :math:`-\partial \ell(y_i, F_{t-1}(x_i)) / \partial F`, replaces the
+    value of each leaf R by :math:`\arg\min_c \sum_{x_i \in R} w_i \ell(y_i, F_{t-1}(x_i) + c)`, and adds it, times
+    `learning_rate`.
 
     Parameters
     ----------
     loss : {"squared_error", "absolute_error", "huber", "quantile"} or Loss, default="squared_error"
-        What is lowered. "huber" takes its delta anew in each round, the `alpha`-quantile of the sizes of the residuals. A loss of
-        `mercer.losses` of kind "residual" (such as `LogCosh()`) or "positive" (such as `Poisson()`, with predictions exp(F)) will
-        do if it is smooth, and `Absolute()` and `Pinball()`.
+        What is lowered. "huber" takes its delta anew in each round, the `alpha`-quantile of the sizes of the residuals. A
+        loss of `mercer.losses` of kind "residual" (such as `LogCosh()`) or "positive" (such as `Poisson()`, with
+        predictions exp(F)) will do if it is smooth, and `Absolute()` and `Pinball()`.
     learning_rate : float, default=0.1
         The factor of every tree.
     n_estimators : int, default=100
@@ -99,11 +100,11 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):  # type: igno
 
     Notes
     -----
-    Columns are ranked once, O(n d log n); a round takes O(n d) a level. Leaves: the mean, median and quantile are exact for their
-    losses; "huber" takes Friedman's step; other losses are minimised by a safeguarded Newton iteration. X counts as it is, where
-    scikit-learn rounds it to single precision. NaN is a missing value. The quantile at which the fit begins is the least value that
-    reaches its share of the weight, weighted or not, where scikit-learn interpolates if there are no weights. A warm start must
-    keep `learning_rate`.
+    Columns are ranked once, O(n d log n); a round takes O(n d) a level. Leaves: the mean, median and quantile are exact for
+    their losses; "huber" takes Friedman's step; other losses are minimised by a safeguarded Newton iteration. X counts as
+    it is, where scikit-learn rounds it to single precision. NaN is a missing value. The quantile at which the fit begins is
+    the least value that reaches its share of the weight, weighted or not, where scikit-learn interpolates if there are no
+    weights. A warm start must keep `learning_rate`.
 
     References
     ----------

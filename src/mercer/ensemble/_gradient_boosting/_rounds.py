@@ -34,8 +34,8 @@ class Part:
         if mask is None:
             return objective.score(self.y, self.raw, self.weights)
         weights = None if self.weights is None else self.weights[mask]
-        if weights is not None and not weights.any():
-            return float("nan")
+        if not mask.any() or (weights is not None and not weights.any()):
+            return float("nan")  # no row that counts
         return objective.score(self.y[mask], self.raw[mask], weights)
 
 

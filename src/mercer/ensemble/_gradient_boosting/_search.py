@@ -35,13 +35,12 @@ def search_leaves(loss: Loss, leaves: Leaves, y: FloatArray, raw: FloatArray) ->
         low, high = np.where(slope < 0, step, low), np.where(slope > 0, step, high)
         newton = -divide(slope, curvature)
         newton = np.where((curvature <= 0) & (slope != 0), np.copysign(np.inf, -slope), newton)
-        wanted = step + np.clip(newton, -limit, limit)
-        is_inside = (wanted > low) & (wanted < high)
-        with np.errstate(invalid="ignore"):  # infinite brackets: `wanted` is inside them
-            wanted = np.where(is_inside | (slope == 0), wanted, low / 2 + high / 2)
-        wanted = np.where(np.isfinite(wanted), wanted, step)
-        is_settled = np.abs(wanted - step) <= _TOL * (1 + np.abs(step))
-        step = wanted
+        is_settled = np.abs(newton) <= _TOL * (1 + np.abs(step))
         if is_settled.all():
             break
+        wanted = step + np.clip(newton, -limit, limit)
+        with np.errstate(invalid="ignore"):  # where both brackets are infinite, `wanted` is within them
+            middle = low / 2 + high / 2
+        wanted = np.where((wanted > low) & (wanted < high), wanted, middle)
+        step = np.where(is_settled, step, wanted)
     return step

@@ -79,13 +79,14 @@ class Session:
             weights = None if data.weights is None else data.weights[rows]
             if weights is not None and not weights.any():
                 raise ValueError(
-                    f"{owner}: one side of the early stopping split holds rows of weight zero alone; set another random_state, or "
-                    "n_iter_no_change=None."
+                    f"{owner}: one side of the early stopping split holds rows of weight zero alone; set another random_state, "
+                    "or n_iter_no_change=None."
                 )
             parts.append(Part(data.X[rows], y[rows], weights))
         if data.classes and len(np.unique(parts[0].y)) < len(data.classes[0]):
             raise ValueError(
-                f"{owner}: The training data after the early stopping split is missing some classes. Try using another random seed."
+                f"{owner}: The training data after the early stopping split is missing some classes. Try using another "
+                "random seed."
             )
         return parts[0], parts[1]
 
@@ -124,12 +125,13 @@ def check_continuation(owner: str, params: SimpleNamespace, data: Training, befo
         )
     if params.learning_rate != before["_learning_rate"]:
         raise ValueError(
-            f"{owner}: learning_rate={params.learning_rate:g} is not that of the trees there are, {before['_learning_rate']:g}; a "
-            "warm start must keep it."
+            f"{owner}: learning_rate={params.learning_rate:g} is not that of the trees there are, "
+            f"{before['_learning_rate']:g}; a warm start must keep it."
         )
     if data.X.shape[1] != n_features:
         raise ValueError(
-            f"{owner}: X has {data.X.shape[1]} features, but the trees there are have {n_features}; a warm start must keep them."
+            f"{owner}: X has {data.X.shape[1]} features, but the trees there are have {n_features}; a warm start must keep "
+            "them."
         )
     if data.classes and not np.array_equal(data.classes[0], before["classes_"]):
         raise ValueError(f"{owner}: y holds other classes than those of the trees there are; a warm start must keep them.")

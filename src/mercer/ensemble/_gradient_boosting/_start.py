@@ -55,7 +55,9 @@ def make_start(
         return Start(DummyRegressor(strategy="constant", constant=predicted).fit(X, given), constant)
     init = clone(init)
     if classes is not None and not hasattr(init, "predict_proba"):
-        raise ValueError(f"{owner}: init={init!r} is not valid: a classifier starts from probabilities, and it has no predict_proba.")
+        raise ValueError(
+            f"{owner}: init={init!r} is not valid: a classifier starts from probabilities, and it has no predict_proba."
+        )
     if weights is None:
         return Start(init.fit(X, given), None)
     require_weights(owner, init, "the rows are weighted: the initial estimator does not support sample weights")
