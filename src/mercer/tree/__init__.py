@@ -7,11 +7,11 @@ from mercer.tree._id3 import ID3
 from mercer.tree._plot import plot_tree
 
 __all__ = [
+    "ID3",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",
     "ExtraTreeRegressor",
-    "ID3",
     "export_graphviz",
     "export_text",
     "plot_tree",
