@@ -23,4 +23,5 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_grow_random(m);
     mercer::bindings::bind_isolation(m);
     mercer::bindings::bind_leaf_targets(m);
+    mercer::bindings::bind_histogram(m);
 }

@@ -12,16 +12,10 @@
 
 #include "core/parallel.hpp"
 #include "core/views.hpp"
+#include "tree/few_leaves.hpp"
 #include "tree/node.hpp"
 
 namespace mercer::tree {
-
-// Which of the trees: [first, last).
-struct Range {
-    std::size_t first = 0;
-    std::size_t last = 0;
-    std::size_t count() const { return last - first; }
-};
 
 namespace detail {
 
@@ -130,6 +124,7 @@ void for_each_leaf(const Trees& trees, Range range, Matrix<const T> x, Threads t
 // Adds the values of the leaves that each row reaches to `out` (rows x groups): the trees of the range take turns at the columns.
 template <Real T>
 void add_leaf_values(const Trees& trees, Range range, Matrix<const T> x, RowMajor<double> out, Threads threads) {
+    if (detail::FewLeaves<T>::suits(trees, range, x.rows)) return detail::FewLeaves<T>(trees, range).add_values(x, out, threads);
     std::vector<std::size_t> columns(range.count());
     for (std::size_t t = 0; t < columns.size(); ++t) columns[t] = t % out.cols;
     detail::for_each_leaf(trees, range, x, threads, [&](std::size_t row, std::size_t t, const Node* nodes, std::uint32_t leaf) {

@@ -239,6 +239,14 @@ CASES["GradientBoostingClassifier"] = Case(  # fifteen rows of three classes hav
     **_FEW, fixed_params=lambda X: {"max_depth": 1}, unique_params={"min_samples_split": 100}
 )
 
+for _name in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"):
+    CASES[_name] = Case(
+        params={"max_iter": 20},
+        long_params={"max_iter": 1_000_000, "early_stopping": False},
+        fixed_params=lambda X: {"early_stopping": False, "min_samples_leaf": 1},  # which counts rows, not weights
+        grid={"max_leaf_nodes": [4, 8]},
+    )
+
 LONG_SHAPE = (200_000, 20)
 
 

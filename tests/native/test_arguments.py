@@ -55,6 +55,8 @@ SHAPES = {
     "LpDescent": {1: (1, SIZE)},
     "gram_descent": {1: (SIZE, 1), 3: (SIZE, 1), 4: (SIZE, 1)},
     "gram_descent_lp": {1: (SIZE, 1), 3: (SIZE, 1), 4: (SIZE, 1)},
+    "find_bin_edges": {5: (SIZE, 254)},
+    "BinnedRows": {1: (SIZE, 254)},
     "CsrRows32": {2: (SIZE + 1,)},
     "CsrRows64": {2: (SIZE + 1,)},
 }

@@ -6,6 +6,8 @@ from mercer.ensemble._bagging import BaggingClassifier, BaggingRegressor
 from mercer.ensemble._embedding import RandomTreesEmbedding
 from mercer.ensemble._extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from mercer.ensemble._gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from mercer.ensemble._hist_gradient_boosting.classifier import HistGradientBoostingClassifier
+from mercer.ensemble._hist_gradient_boosting.regressor import HistGradientBoostingRegressor
 from mercer.ensemble._isolation_forest import IsolationForest
 from mercer.ensemble._random_forest import RandomForestClassifier, RandomForestRegressor
 from mercer.ensemble._stacking import StackingClassifier, StackingRegressor
@@ -22,6 +24,8 @@ __all__ = [
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "HistGradientBoostingClassifier",
+    "HistGradientBoostingRegressor",
     "IsolationForest",
     "RandomForestClassifier",
     "RandomForestRegressor",

@@ -1,0 +1,183 @@
+// Where a column of numbers is cut into bins: at most 255, of about equal weight, none with a part of equal numbers.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/parallel.hpp"
+#include "core/views.hpp"
+
+namespace mercer::boosting {
+
+inline constexpr std::size_t kMostBins = 255;    // for numbers; one more stands for missing ones
+inline constexpr std::size_t kPanelColumns = 8;  // columns whose bins lie together: a row of a panel is one word
+
+// Which rows to look at (none given: all), and what each row of X weighs (none given: one).
+struct RowSample {
+    std::span<const std::int64_t> rows;
+    std::span<const double> weights;
+
+    std::size_t count(std::size_t n_rows) const { return rows.empty() ? n_rows : rows.size(); }
+    std::size_t row(std::size_t i) const { return rows.empty() ? i : static_cast<std::size_t>(rows[i]); }
+};
+
+namespace detail {
+
+template <Real T>
+using BitsOf = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+// A number's bits such that unsigned order is the order of the numbers; both zeros get the same.
+template <Real T>
+BitsOf<T> to_key(T value) {
+    constexpr auto kSign = BitsOf<T>{1} << (8 * sizeof(T) - 1);
+    const auto bits = std::bit_cast<BitsOf<T>>(value + T{0});
+    return (bits & kSign) != 0 ? ~bits : bits | kSign;
+}
+
+template <Real T>
+T from_key(BitsOf<T> key) {
+    constexpr auto kSign = BitsOf<T>{1} << (8 * sizeof(T) - 1);
+    return std::bit_cast<T>((key & kSign) != 0 ? key & ~kSign : ~key);
+}
+
+// Sorts by eleven bits at a time, from the lowest; digits that all items share cost no pass. O(n).
+template <class Item, class KeyOf>
+void radix_sort(std::vector<Item>& items, std::vector<Item>& spare, KeyOf&& key_of) {
+    using Key = decltype(key_of(items[0]));
+    constexpr std::size_t kDigitBits = 11;
+    constexpr std::size_t kDigits = (8 * sizeof(Key) + kDigitBits - 1) / kDigitBits;
+    constexpr std::size_t kValues = std::size_t{1} << kDigitBits;
+    std::vector<std::array<std::uint32_t, kValues>> counts(kDigits);
+    const auto digit = [](Key key, std::size_t d) { return static_cast<std::size_t>(key >> (d * kDigitBits)) & (kValues - 1); };
+    for (const Item& item : items)
+        for (std::size_t d = 0; d < kDigits; ++d) ++counts[d][digit(key_of(item), d)];
+    spare.resize(items.size());
+    for (std::size_t d = 0; d < kDigits; ++d) {
+        auto& starts = counts[d];
+        if (items.empty() || starts[digit(key_of(items[0]), d)] == items.size()) continue;
+        std::exclusive_scan(starts.begin(), starts.end(), starts.begin(), 0u);
+        for (const Item& item : items) spare[starts[digit(key_of(item), d)]++] = item;
+        items.swap(spare);
+    }
+}
+
+// A number between two neighbours that separates them by <=, halfway where there is one.
+inline double between(double low, double high) {
+    const double middle = low / 2 + high / 2;
+    return low <= middle && middle < high ? middle : low;
+}
+
+// The cuts between values (rising, with their weights) that make at most max_bins bins. While values remain, a bin takes what it
+// must to hold its share of the weight left; a heavy value thus gets a bin of its own and the others share the rest evenly.
+inline std::vector<double> cut(std::span<const double> values, std::span<const double> weights, std::size_t max_bins) {
+    std::vector<double> edges;
+    if (values.size() <= max_bins) {
+        for (std::size_t i = 0; i + 1 < values.size(); ++i) edges.push_back(between(values[i], values[i + 1]));
+        return edges;
+    }
+    double left = std::accumulate(weights.begin(), weights.end(), 0.0);
+    double held = 0;
+    for (std::size_t i = 0; i + 1 < values.size() && edges.size() + 1 < max_bins; ++i) {
+        held += weights[i];
+        const double share = left / static_cast<double>(max_bins - edges.size());
+        const std::size_t n_after = values.size() - i - 1;
+        const bool must_close = n_after < max_bins - edges.size();  // no more values than bins: one each
+        // Closing now and closing after the next value miss the share by this much; take the nearer.
+        const bool is_nearer = 2 * (share - held) <= weights[i + 1];
+        if (!must_close && held < share && !is_nearer) continue;
+        edges.push_back(between(values[i], values[i + 1]));
+        left -= held;
+        held = 0;
+    }
+    return edges;
+}
+
+// The distinct values of sorted items, with the weight of each.
+template <Real T>
+class ColumnValues {
+   public:
+    void clear() {
+        keys_.clear();
+        pairs_.clear();
+    }
+    void add(T value) { keys_.push_back(to_key(value)); }
+    void add(T value, double weight) { pairs_.push_back({to_key(value), weight}); }
+
+    std::vector<double> edges(std::size_t max_bins) {
+        values_.clear();
+        weights_.clear();
+        radix_sort(keys_, spare_keys_, [](BitsOf<T> key) { return key; });
+        radix_sort(pairs_, spare_pairs_, [](const Pair& pair) { return pair.key; });
+        for (const auto key : keys_) merge(key, 1.0);
+        for (const auto& pair : pairs_) merge(pair.key, pair.weight);
+        return cut(values_, weights_, max_bins);
+    }
+
+   private:
+    struct Pair {
+        BitsOf<T> key;
+        double weight;
+    };
+    void merge(BitsOf<T> key, double weight) {
+        const auto value = static_cast<double>(from_key<T>(key));
+        if (values_.empty() || values_.back() != value) {
+            values_.push_back(value);
+            weights_.push_back(0);
+        }
+        weights_.back() += weight;
+    }
+    std::vector<BitsOf<T>> keys_, spare_keys_;
+    std::vector<Pair> pairs_, spare_pairs_;
+    std::vector<double> values_, weights_;
+};
+
+}  // namespace detail
+
+// Writes the upper edges of the bins of each column of x to a line of `edges` (columns x 254), and their number to `counts`. A
+// number belongs to the first bin whose edge it does not exceed; NaN and rows of weight zero do not count. Columns marked in
+// `is_categorical` get no edges. O(m d) for m sampled rows.
+template <Real T>
+void find_bin_edges(Matrix<const T> x, RowSample sample, std::span<const std::uint8_t> is_categorical, std::size_t max_bins,
+                    RowMajor<double> edges, std::span<std::int32_t> counts, Threads threads) {
+    const std::size_t n_panels = (x.cols + kPanelColumns - 1) / kPanelColumns;
+    const std::size_t n = sample.count(x.rows);
+    const auto work = static_cast<double>(n) * static_cast<double>(x.cols) * 20;
+    parallel_for(n_panels, threads.for_work(work), [&](std::size_t p) {
+        const std::size_t first = p * kPanelColumns;
+        const std::size_t last = std::min(first + kPanelColumns, x.cols);
+        std::array<std::vector<T>, kPanelColumns> columns;  // neighbours share cache lines: read them together
+        for (std::size_t j = first; j < last; ++j) columns[j - first].resize(n);
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = first; j < last; ++j) columns[j - first][i] = x(sample.row(i), j);
+        detail::ColumnValues<T> values;
+        for (std::size_t j = first; j < last; ++j) {
+            counts[j] = 0;
+            if (!is_categorical.empty() && is_categorical[j] != 0) continue;
+            checkpoint();
+            values.clear();
+            for (std::size_t i = 0; i < n; ++i) {
+                const T value = columns[j - first][i];
+                const double weight = sample.weights.empty() ? 1.0 : sample.weights[sample.row(i)];
+                if (std::isnan(value) || !(weight > 0)) continue;
+                if (sample.weights.empty()) {
+                    values.add(value);
+                } else {
+                    values.add(value, weight);
+                }
+            }
+            const auto found = values.edges(max_bins);
+            counts[j] = static_cast<std::int32_t>(found.size());
+            std::copy(found.begin(), found.end(), edges.row(j));
+        }
+    });
+}
+
+}  // namespace mercer::boosting
