@@ -111,6 +111,16 @@ def test_trees_grown_in_one_call_are_those_fitted_one_by_one(kind, params):
         np.testing.assert_allclose(alone.predict(X), tree.predict(X), rtol=1e-12)
 
 
+def test_trees_on_some_of_the_rows_have_their_weights():
+    X, y = FRIEDMAN
+    weights = np.random.RandomState(0).rand(len(y))
+    base = DecisionTreeRegressor(min_samples_leaf=8)
+    bagging = BaggingRegressor(base, 3, bootstrap=False, max_samples=0.6, random_state=0).fit(X, y, sample_weight=weights)
+    for tree, rows in zip(bagging.estimators_, bagging.estimators_samples_, strict=True):
+        alone = clone(tree).fit(X[rows], y[rows], sample_weight=weights[rows])
+        np.testing.assert_allclose(alone.predict(X), tree.predict(X), rtol=1e-10)
+
+
 @pytest.mark.parametrize("name", CLASSIFICATION)
 def test_held_out_accuracy_is_that_of_scikit_learn(name):
     X, y = CLASSIFICATION[name]()

@@ -284,8 +284,9 @@ def test_quantiles_are_those_of_the_targets_that_share_leaves(params):
 def test_a_tree_of_one_leaf_gives_the_quantiles_of_the_weighted_targets():
     y = np.random.RandomState(0).randn(50)
     weights = np.arange(50) % 3
+    y[0] = -10.0  # of weight zero: not even the least quantile is there
     forest = RandomForestRegressor(1, bootstrap=False).fit(np.zeros((50, 1)), y, sample_weight=weights)
-    shares = [0.05, 0.5, 0.95]
+    shares = [0.0, 0.05, 0.5, 0.95]
     expected = np.quantile(np.repeat(y, weights), shares, method="inverted_cdf")
     np.testing.assert_array_equal(forest.predict_quantiles([[0.0]], shares)[0], expected)
 
