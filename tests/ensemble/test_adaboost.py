@@ -221,6 +221,21 @@ def test_categories_and_missing_values_go_through():
         refusing.predict(strange)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("missing", ["low", "high"])
+def test_the_errors_of_stumps_are_those_of_their_predictions(dtype, missing):
+    X, y = classes(500)
+    X = X.astype(dtype)
+    X[(X[:, 2] < -0.5) if missing == "low" else (X[:, 2] > 0.5), 2] = np.nan  # to be sent left, or right
+    model = AdaBoostClassifier(n_estimators=10).fit(X, y)
+    weights = np.full(500, 1 / 500)
+    for member, weight, error in zip(model.estimators_, model.estimator_weights_, model.estimator_errors_, strict=True):
+        is_wrong = member.predict(X) != y
+        assert error == pytest.approx(weights[is_wrong].sum())
+        weights[is_wrong] *= np.exp(weight)
+        weights /= weights.sum()
+
+
 def test_labels_may_be_anything_sortable():
     X, y = classes(200, 3)
     names = np.array(["low", "mid", "top"])[y]

@@ -13,7 +13,7 @@ from mercer._params import check_params
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from mercer.tree._growth import Targets, check_directions, make_growth, make_seeds
 from mercer.tree._pruning import prune
-from mercer.tree._store import Tree, TreeStore
+from mercer.tree._store import CATEGORICAL, FEATURE, MISSING_LEFT, IntArray, Tree, TreeStore
 from mercer.tree._training import Training
 
 
@@ -54,9 +54,16 @@ class TreeSource:
         store = growth.grow(self._columns, targets, weights, seeds=make_seeds(random, 1), n_threads=self.n_threads)
         return prune(store, self._params.ccp_alpha) if self._params.ccp_alpha > 0 else store
 
-    def leaves(self, store: TreeStore) -> Any:
+    def leaves(self, store: TreeStore) -> IntArray:
         """The leaf of each training row in a store of one tree."""
-        return store.apply(self._data.X, n_threads=self.n_threads)[:, 0]
+        tag = int(store.nodes["tag"][0])
+        if len(store.nodes) != 3 or tag & CATEGORICAL:
+            return store.apply(self._data.X, n_threads=self.n_threads)[:, 0]
+        column = self._data.X[:, tag & FEATURE]  # of a stump: ten times as fast as to go through rows
+        is_left = column <= store.nodes["threshold"][0]
+        if tag & MISSING_LEFT:
+            is_left |= np.isnan(column)
+        return np.asarray(2 - is_left.astype(np.int64))
 
     def member(self, tree: Tree, facts: dict[str, Any], **params: Any) -> Any:
         """A fitted estimator around a tree; `facts` are what every member has (see `facts`)."""
