@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from mercer.tree._store import Tree
+from mercer._trees.store import Tree
 
 OUTPUTS = ("predict", "predict_proba", "decision_function", "transform")
 # How a fit went, not what it found: rounding may change it.

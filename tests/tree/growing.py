@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mercer._native import kernels
-from mercer.tree._store import TreeStore
+from mercer._trees.store import TreeStore
 from tests.reference import tree as reference
 
 CLASSES = ("gini", "entropy", "misclassification")

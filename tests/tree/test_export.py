@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer._native import kernels
+from mercer._trees.store import NODE, Tree, TreeStore
 from mercer.tree import ID3, DecisionTreeClassifier, DecisionTreeRegressor, export_graphviz, export_text, plot_tree
 from mercer.tree._layout import lay_out
-from mercer.tree._store import NODE, Tree, TreeStore
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(400, 4)).astype(np.float32)

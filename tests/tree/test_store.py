@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mercer._native import kernels
+from mercer._trees.store import NODE, TreeStore, _rebuild
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from mercer.tree._store import NODE, TreeStore, _rebuild
 from tests.common.children import run_in_child
 from tests.common.state import bits
 

@@ -11,8 +11,8 @@ from sklearn.utils.random import sample_without_replacement
 
 from mercer._arrays import FloatArray
 from mercer._params import InvalidParameterError
+from mercer._trees.store import IntArray
 from mercer.ensemble._bags import MAX_STATE, count_draws
-from mercer.tree._store import IntArray
 
 Indices = npt.NDArray[np.intp]
 

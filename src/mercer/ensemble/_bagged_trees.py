@@ -11,16 +11,15 @@ import numpy as np
 from mercer._arrays import FloatArray
 from mercer._parallel import effective_threads
 from mercer._params import check_params
+from mercer._trees.growth import check_directions, make_growth
+from mercer._trees.pruning import prune
+from mercer._trees.store import TreeStore
+from mercer._trees.training import Training, check_query, require_counts
 from mercer.ensemble._bag_draws import BagDraws, Indices
 from mercer.ensemble._bags import seeds_of
 from mercer.ensemble._out_of_bag import leaves_by_tree
 from mercer.ensemble._tree_sequence import TreeSequence
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from mercer.tree._decision_tree import require_counts
-from mercer.tree._growth import check_directions, make_growth
-from mercer.tree._pruning import prune
-from mercer.tree._store import TreeStore
-from mercer.tree._training import Training, check_query
 
 _KINDS = (DecisionTreeClassifier, DecisionTreeRegressor)
 _WEIGHTS_AT_ONCE = 16_000_000  # rows times trees whose weights are held at a time

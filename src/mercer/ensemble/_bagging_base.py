@@ -21,12 +21,12 @@ from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Fittable, Integer, Null, Real, Rule, check_params
 from mercer._trace import depth_of_caller, log
+from mercer._trees.training import Training, check_training
 from mercer.ensemble._bag_draws import BagDraws, Indices
 from mercer.ensemble._bag_members import UNCHECKED, BagMembers
 from mercer.ensemble._bagged_trees import BaggedTrees, can_grow
 from mercer.ensemble._bags import make_states
 from mercer.ensemble._forest import SAMPLING_RULES
-from mercer.tree._training import Training, check_training
 
 _RULES: dict[str, Rule] = {
     **SAMPLING_RULES,

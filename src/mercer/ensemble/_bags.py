@@ -12,8 +12,8 @@ from sklearn.utils import check_random_state
 from mercer._arrays import FloatArray
 from mercer._native import kernels
 from mercer._params import InvalidParameterError
-from mercer.tree._growth import make_seeds
-from mercer.tree._store import IntArray
+from mercer._trees.growth import make_seeds
+from mercer._trees.store import IntArray
 
 MAX_STATE = np.iinfo(np.int32).max
 DRAWS_PER_ROW = 1000  # as in the kernels: a bound far above any use

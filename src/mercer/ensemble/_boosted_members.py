@@ -18,11 +18,10 @@ from sklearn.utils.validation import validate_data
 
 from mercer._arrays import FloatArray, check_weights
 from mercer._parallel import effective_threads
+from mercer._trees.store import TreeStore
+from mercer._trees.training import Training, check_query, check_training, require_counts
 from mercer.ensemble._learners import draw_seed, fresh, input_tags
 from mercer.ensemble._tree_source import TreeSource, is_plain_tree
-from mercer.tree._decision_tree import require_counts
-from mercer.tree._store import TreeStore
-from mercer.tree._training import Training, check_query, check_training
 
 Answers = npt.NDArray[Any]  # of one member, a row each: places of classes, or numbers
 

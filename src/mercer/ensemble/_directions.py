@@ -15,12 +15,12 @@ from sklearn.utils import column_or_1d
 
 from mercer._arrays import FloatArray
 from mercer._parallel import effective_threads
+from mercer._trees.growth import Targets
+from mercer._trees.store import TreeStore
+from mercer._trees.training import Training, check_training
 from mercer.ensemble._boosted_members import AnyRows, check_any_rows
 from mercer.ensemble._learners import draw_seed, fresh, require_weights
 from mercer.ensemble._tree_source import TreeSource, is_plain_tree
-from mercer.tree._growth import Targets
-from mercer.tree._store import TreeStore
-from mercer.tree._training import Training, check_training
 
 _SIGNS = np.array([-1.0, 1.0])
 

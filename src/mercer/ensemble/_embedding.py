@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._base import fit_method
 from mercer._params import Bool, Rule, check_params
 from mercer._random import as_random_state
+from mercer._trees.store import TreeStore
+from mercer._trees.training import Training
 from mercer.ensemble._bags import Bags
 from mercer.ensemble._forest import FOREST_RULES, Forest
 from mercer.tree import ExtraTreeRegressor
-from mercer.tree._store import TreeStore
-from mercer.tree._training import Training
 
 # What the trees are not asked: one random feature and one random place a node, on all rows.
 _FIXED: dict[str, Any] = {

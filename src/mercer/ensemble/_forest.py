@@ -17,16 +17,15 @@ from mercer._base import FitTask, MercerEstimator
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Function, Integer, Null, NumberOfJobs, OneOf, RandomState, Real, Rule, Verbosity, check_params
 from mercer._trace import depth_of_caller, log
+from mercer._trees.categories import CATEGORICAL_RULE, UNSEEN_RULE
+from mercer._trees.growth import GROWTH_RULES, MONOTONE_RULE, Growth, check_directions, count_features, make_growth
+from mercer._trees.pruning import prune
+from mercer._trees.store import IntArray, TreeStore
+from mercer._trees.training import Training, check_query, check_training, require_counts
 from mercer.ensemble._bags import Bags, count_draws, make_states
 from mercer.ensemble._out_of_bag import OutOfBag, look_out_of_bag
 from mercer.ensemble._tree_sequence import TreeSequence
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from mercer.tree._categories import UNSEEN_RULE
-from mercer.tree._decision_tree import CATEGORICAL_RULE, MONOTONE_RULE, require_counts
-from mercer.tree._growth import GROWTH_RULES, Growth, check_directions, count_features, make_growth
-from mercer.tree._pruning import prune
-from mercer.tree._store import IntArray, TreeStore
-from mercer.tree._training import Training, check_query, check_training
 
 SAMPLING_RULES: dict[str, Rule] = {
     "n_estimators": Integer(1),

@@ -14,14 +14,14 @@ from mercer._arrays import FloatArray
 from mercer._base import fit_method
 from mercer._parallel import effective_threads
 from mercer._params import Instance, InvalidParameterError, Null, OneOf, Rule
+from mercer._trees.growth import CLASSIFICATION, REGRESSION
+from mercer._trees.labels import labels_of, shares_of
+from mercer._trees.store import TreeStore
+from mercer._trees.training import Training, check_query
 from mercer.ensemble._bags import Bags
 from mercer.ensemble._forest import FOREST_RULES, Forest
 from mercer.ensemble._leaf_rows import LeafRows
 from mercer.ensemble._out_of_bag import OutOfBag
-from mercer.tree._decision_tree import labels_of, shares_of
-from mercer.tree._growth import CLASSIFICATION, REGRESSION
-from mercer.tree._store import TreeStore
-from mercer.tree._training import Training, check_query
 
 
 class ForestClassifier(ClassifierMixin, Forest):  # type: ignore[misc]

@@ -30,10 +30,10 @@ from mercer._params import (
 )
 from mercer._random import as_random_state
 from mercer._trace import log
+from mercer._trees.categories import CategoryCoder
+from mercer._trees.growth import make_seeds
+from mercer._trees.store import IntArray, TreeStore
 from mercer.tree import DecisionTreeRegressor
-from mercer.tree._categories import CategoryCoder
-from mercer.tree._growth import make_seeds
-from mercer.tree._store import IntArray, TreeStore
 
 ROWS_AT_ONCE = 4096  # of a sparse matrix, made dense to be scored
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
+from mercer._trees.store import IntArray, TreeStore
 from mercer.ensemble._bags import Bags
 from mercer.ensemble._out_of_bag import leaves_by_tree
-from mercer.tree._store import IntArray, TreeStore
 
 _ROWS_AT_ONCE = 4096
 

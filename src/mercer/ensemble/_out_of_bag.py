@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._arrays import FloatArray
+from mercer._trees.growth import Targets
+from mercer._trees.store import IntArray, TreeStore
 from mercer.ensemble._bags import Bags
-from mercer.tree._growth import Targets
-from mercer.tree._store import IntArray, TreeStore
 
 _LEAVES_AT_ONCE = 2_000_000  # rows times trees whose leaves are held at a time
 

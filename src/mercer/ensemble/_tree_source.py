@@ -10,11 +10,11 @@ import numpy as np
 from mercer._arrays import FloatArray
 from mercer._parallel import effective_threads
 from mercer._params import check_params
+from mercer._trees.growth import Targets, check_directions, make_growth, make_seeds
+from mercer._trees.pruning import prune
+from mercer._trees.store import CATEGORICAL, FEATURE, MISSING_LEFT, IntArray, Tree, TreeStore
+from mercer._trees.training import Training
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from mercer.tree._growth import Targets, check_directions, make_growth, make_seeds
-from mercer.tree._pruning import prune
-from mercer.tree._store import CATEGORICAL, FEATURE, MISSING_LEFT, IntArray, Tree, TreeStore
-from mercer.tree._training import Training
 
 
 def is_plain_tree(learner: Any) -> bool:

@@ -14,15 +14,21 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._arrays import FloatArray
 from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._parallel import effective_threads
-from mercer._params import ArrayLike, Instance, Null, OneOf, RandomState, Rule, check_params
-from mercer.tree._categories import UNSEEN_RULE
-from mercer.tree._growth import CLASSIFICATION, GROWTH_RULES, REGRESSION, check_directions, make_growth, make_seeds
-from mercer.tree._pruning import prune, pruning_path
-from mercer.tree._store import IntArray, Tree
-from mercer.tree._training import Training, check_query, check_training
-
-CATEGORICAL_RULE: Rule = Null() | OneOf("from_dtype") | ArrayLike()
-MONOTONE_RULE: Rule = Null() | Instance(dict) | ArrayLike()
+from mercer._params import Instance, Null, OneOf, RandomState, Rule, check_params
+from mercer._trees.categories import CATEGORICAL_RULE, UNSEEN_RULE
+from mercer._trees.growth import (
+    CLASSIFICATION,
+    GROWTH_RULES,
+    MONOTONE_RULE,
+    REGRESSION,
+    check_directions,
+    make_growth,
+    make_seeds,
+)
+from mercer._trees.labels import labels_of, shares_of
+from mercer._trees.pruning import prune, pruning_path
+from mercer._trees.store import IntArray, Tree
+from mercer._trees.training import check_query, check_training, require_counts
 
 
 class DecisionTree(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
@@ -123,32 +129,6 @@ class DecisionTree(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         return tags
-
-
-def require_counts(criterion: Any, data: Training) -> None:
-    """Refuse targets that the Poisson deviance is not made for."""
-    if criterion != "poisson":
-        return
-    y, weights = data.targets.values, data.weights
-    if (y < 0).any():
-        raise ValueError(f"y holds {y.min():g}: some value(s) of y are negative which is not allowed for Poisson regression.")
-    if (np.average(y, axis=0, weights=weights) <= 0).any():
-        raise ValueError("Sum of y is not strictly positive which is necessary for Poisson regression.")
-
-
-def labels_of(values: FloatArray, classes: Any) -> npt.NDArray[Any]:
-    """The class of largest value, of shape (n_rows,) or (n_rows, n_outputs)."""
-    places = values.argmax(axis=2)
-    if values.shape[1] == 1:
-        return np.asarray(classes.take(places[:, 0]))
-    return np.stack([each.take(places[:, output]) for output, each in enumerate(classes)], axis=1)
-
-
-def shares_of(values: FloatArray, classes: Any) -> Any:
-    """The shares of the classes: an array, or a list with one an output."""
-    if values.shape[1] == 1:
-        return np.ascontiguousarray(values[:, 0, : len(classes)])
-    return [np.ascontiguousarray(values[:, output, : len(each)]) for output, each in enumerate(classes)]
 
 
 class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[misc]

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mercer._arrays import FloatArray, check_weights
 from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._params import Integer, Null, OneOf, Real, Rule, check_params
-from mercer.tree._categories import UNSEEN, UNSEEN_RULE, CategoryCoder, check_categories
+from mercer._trees.categories import UNSEEN, UNSEEN_RULE, CategoryCoder, check_categories
+from mercer._trees.store import IntArray
 from mercer.tree._multiway import MultiwayGrowth, MultiwayTree
-from mercer.tree._store import IntArray
 
 _OTHER = -1  # the code of a value that training never saw and that goes with the heaviest branch
 

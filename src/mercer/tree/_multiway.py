@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._arrays import FloatArray
-from mercer.tree._store import IntArray
+from mercer._trees.store import IntArray
 
 _ROUNDING = 1e-12  # gains that differ by less are equal
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
 from mercer._params import ArrayLike, Bool, Integer, InvalidParameterError, Null, OneOf, Rule, check_value
-from mercer.tree._store import Tree
+from mercer._trees.store import Tree
 
 EXPORT_RULES: dict[str, Rule] = {
     "max_depth": Null() | Integer(0),

@@ -13,11 +13,11 @@ from sklearn.base import ClassifierMixin
 from mercer._arrays import FloatArray
 from mercer._base import fit_method
 from mercer._params import Instance, OneOf, Rule
+from mercer._trees.store import IntArray
+from mercer._trees.training import Training
 from mercer.ensemble._gradient_boosting._model import RULES, GradientBoosting, Monitor
 from mercer.ensemble._gradient_boosting._objectives import Objective, classification_objective
 from mercer.losses import Loss
-from mercer.tree._store import IntArray
-from mercer.tree._training import Training
 
 
 class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):  # type: ignore[misc]  # scikit-learn has no types

@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
-from mercer.tree._store import NODE, IntArray, TreeStore
+from mercer._trees.store import NODE, IntArray, TreeStore
 
 
 @dataclass(frozen=True)

@@ -16,16 +16,15 @@ from mercer._base import FitTask, MercerEstimator, run_solver
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, Null, OneOf, RandomState, Real, Rule, Verbosity, check_params
 from mercer._trace import Record
+from mercer._trees.categories import CATEGORICAL_RULE, UNSEEN_RULE
+from mercer._trees.growth import GROWTH_RULES
+from mercer._trees.store import IntArray, TreeStore
+from mercer._trees.training import Training, check_query, check_training
 from mercer.ensemble._gradient_boosting._objectives import Objective
 from mercer.ensemble._gradient_boosting._rounds import GradientRounds
 from mercer.ensemble._gradient_boosting._session import Session
 from mercer.ensemble._gradient_boosting._start import Start
 from mercer.ensemble._learners import Learner
-from mercer.tree._categories import UNSEEN_RULE
-from mercer.tree._decision_tree import CATEGORICAL_RULE
-from mercer.tree._growth import GROWTH_RULES
-from mercer.tree._store import IntArray, TreeStore
-from mercer.tree._training import Training, check_query, check_training
 
 RULES: dict[str, Rule] = {
     **GROWTH_RULES,

@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from mercer._arrays import FloatArray
 from mercer._trace import Record
+from mercer._trees.growth import Targets
+from mercer._trees.store import TreeStore
 from mercer.ensemble._gradient_boosting._leaves import Leaves, with_leaf_values
 from mercer.ensemble._gradient_boosting._objectives import Objective
 from mercer.ensemble._learners import draw_seed
 from mercer.ensemble._tree_source import TreeSource
-from mercer.tree._growth import Targets
-from mercer.tree._store import TreeStore
 
 
 @dataclass

@@ -11,13 +11,13 @@ from sklearn.model_selection import train_test_split
 
 from mercer._arrays import FloatArray
 from mercer._random import as_random_state
+from mercer._trees.growth import GROWTH_RULES, Targets
+from mercer._trees.training import Training
 from mercer.ensemble._gradient_boosting._objectives import Objective
 from mercer.ensemble._gradient_boosting._rounds import GradientRounds, Part, Scores
 from mercer.ensemble._gradient_boosting._start import Start, make_start
 from mercer.ensemble._tree_source import TreeSource
 from mercer.tree import DecisionTreeRegressor
-from mercer.tree._growth import GROWTH_RULES, Targets
-from mercer.tree._training import Training
 
 
 class Session:

@@ -34,16 +34,15 @@ from mercer._params import (
 )
 from mercer._random import as_random_state
 from mercer._trace import store_outcome
+from mercer._trees.categories import UNSEEN_RULE, CategoryCoder
+from mercer._trees.growth import Targets, check_directions
+from mercer._trees.store import FEATURE, TreeStore
+from mercer._trees.training import check_query, check_X_y
 from mercer.ensemble._hist_gradient_boosting.constraints import check_interactions
 from mercer.ensemble._hist_gradient_boosting.fit import BoostingFit, Earlier, Plan
 from mercer.ensemble._hist_gradient_boosting.objectives import Objective
 from mercer.ensemble._hist_gradient_boosting.stopping import Data, Split
 from mercer.losses import Loss
-from mercer.tree._categories import UNSEEN_RULE, CategoryCoder
-from mercer.tree._growth import Targets, check_directions
-from mercer.tree._store import FEATURE, TreeStore
-from mercer.tree._training import _check_X_y as check_X_y
-from mercer.tree._training import check_query
 
 N_AUTO = 10_000  # rows above which early_stopping="auto" stops early
 

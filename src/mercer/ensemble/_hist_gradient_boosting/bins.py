@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
-from mercer.tree._categories import CategoryCoder
+from mercer._trees.categories import CategoryCoder
 
 N_SAMPLED = 200_000  # rows that decide where columns are cut; all where there are no more
 

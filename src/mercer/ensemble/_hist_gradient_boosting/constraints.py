@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer._params import InvalidParameterError
-from mercer.tree._store import IntArray
+from mercer._trees.store import IntArray
 
 
 @dataclass(frozen=True)

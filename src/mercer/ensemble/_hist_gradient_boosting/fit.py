@@ -14,13 +14,13 @@ from sklearn.metrics import check_scoring
 from mercer._arrays import FloatArray
 from mercer._base import FitTask, run_solver
 from mercer._trace import Certificate, Outcome, Status
+from mercer._trees.categories import CategoryCoder
+from mercer._trees.store import TreeStore
 from mercer.ensemble._hist_gradient_boosting.bins import bin_rows
 from mercer.ensemble._hist_gradient_boosting.constraints import Groups
 from mercer.ensemble._hist_gradient_boosting.objectives import Objective
 from mercer.ensemble._hist_gradient_boosting.rounds import Rounds
 from mercer.ensemble._hist_gradient_boosting.stopping import N_SCORED, Data, HeldOut, Monitor, Scorer, Split
-from mercer.tree._categories import CategoryCoder
-from mercer.tree._store import TreeStore
 
 
 @dataclass(frozen=True)

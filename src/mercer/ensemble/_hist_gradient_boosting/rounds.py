@@ -12,10 +12,10 @@ import numpy.typing as npt
 from mercer._arrays import FloatArray
 from mercer._native import kernels
 from mercer._trace import Record
+from mercer._trees.store import TreeStore
 from mercer.ensemble._hist_gradient_boosting.constraints import Groups
 from mercer.ensemble._hist_gradient_boosting.objectives import Objective
 from mercer.ensemble._hist_gradient_boosting.stopping import Monitor
-from mercer.tree._store import TreeStore
 
 
 @dataclass

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
-from mercer._params import Integer, InvalidParameterError, Null, OneOf, Real, Rule
-from mercer.tree._store import TreeStore
+from mercer._params import ArrayLike, Instance, Integer, InvalidParameterError, Null, OneOf, Real, Rule
+from mercer._trees.store import TreeStore
 
 CLASSIFICATION = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy", "misclassification": "misclassification"}
 REGRESSION = {
@@ -41,6 +41,7 @@ GROWTH_RULES: dict[str, Rule] = {
     "min_impurity_decrease": Real(least=0),
     "ccp_alpha": Real(least=0),
 }
+MONOTONE_RULE: Rule = Null() | Instance(dict) | ArrayLike()
 _UNLIMITED = 2**62
 
 

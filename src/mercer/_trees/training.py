@@ -12,8 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from mercer._arrays import FLOATS, FloatArray, check_class_weight, check_weights, check_X
-from mercer.tree._categories import CategoryCoder, check_categories, dense
-from mercer.tree._growth import Targets
+from mercer._trees.categories import CategoryCoder, check_categories, dense
+from mercer._trees.growth import Targets
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def check_training(
     check_input: bool = True,
 ) -> Training:
     """Check everything that a fit is given; without `check_input`, X is not searched for infinity."""
-    coder, X, y = _check_X_y(estimator, X, y, categorical_features, is_classifier, check_input)
+    coder, X, y = check_X_y(estimator, X, y, categorical_features, is_classifier, check_input)
     weights = check_weights(sample_weight, len(y), np.float64)
     has_one_output = y.ndim == 1
     y = y.reshape(len(y), -1)
@@ -62,9 +62,10 @@ def check_training(
     return Training(X, targets, weights, coder, classes, has_one_output)
 
 
-def _check_X_y(
-    estimator: Any, X: Any, y: Any, categorical_features: Any, is_classifier: bool, check_input: bool
+def check_X_y(
+    estimator: Any, X: Any, y: Any, categorical_features: Any, is_classifier: bool, check_input: bool = True
 ) -> tuple[CategoryCoder, FloatArray, npt.NDArray[Any]]:
+    """X coded, y as it is (labels or numbers, of one or several outputs), and the coder."""
     options = {"multi_output": True, "y_numeric": not is_classifier}
     is_plain = categorical_features is None or (isinstance(categorical_features, str) and not hasattr(X, "columns"))
     coder = None if is_plain else check_categories(estimator, X, categorical_features)
@@ -112,3 +113,14 @@ def check_query(estimator: Any, X: Any, unseen: str | None = None, *, check_inpu
         return dense(check_X(estimator, X, sparse="csr", finite="allow-nan" if check_input else "deferred", reset=False))
     validate_data(estimator, X, reset=False, skip_check_array=True)
     return coder.encode(X, estimator.unseen if unseen is None else unseen)
+
+
+def require_counts(criterion: Any, data: Training) -> None:
+    """Refuse targets that the Poisson deviance is not made for."""
+    if criterion != "poisson":
+        return
+    y, weights = data.targets.values, data.weights
+    if (y < 0).any():
+        raise ValueError(f"y holds {y.min():g}: some value(s) of y are negative which is not allowed for Poisson regression.")
+    if (np.average(y, axis=0, weights=weights) <= 0).any():
+        raise ValueError("Sum of y is not strictly positive which is necessary for Poisson regression.")

@@ -12,8 +12,9 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from mercer._arrays import FLOATS, FloatArray
-from mercer._params import InvalidParameterError, OneOf, Rule
+from mercer._params import ArrayLike, InvalidParameterError, Null, OneOf, Rule
 
+CATEGORICAL_RULE: Rule = Null() | OneOf("from_dtype") | ArrayLike()
 UNSEEN_RULE: Rule = OneOf("missing", "error", "other")
 UNSEEN = -1.0  # what the kernels take for a category that training never saw
 

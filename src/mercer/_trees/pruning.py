@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
-from mercer.tree._store import NODE, Tree, TreeStore
+from mercer._trees.store import NODE, Tree, TreeStore
 
 
 class _Pruner:
