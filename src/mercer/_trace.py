@@ -117,8 +117,12 @@ def iterate(solver: Solver, *, max_iter: int, watch: Callable[[Record], bool]) -
     return Status.MAX_ITER, history
 
 
-def depth_of_caller() -> int:
-    """The `stacklevel` at which a warning points to the first line outside Mercer and scikit-learn."""
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn; the warning points to the first line outside Mercer and scikit-learn."""
+    warnings.warn(message, category, stacklevel=_depth_of_caller())
+
+
+def _depth_of_caller() -> int:
     frame, depth = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("mercer", "sklearn"):
         frame, depth = frame.f_back, depth + 1
@@ -133,7 +137,7 @@ def store_outcome(estimator: Estimator, outcome: Outcome) -> Estimator:
         target.n_iter_ = len(outcome.history)
         target.history_ = outcome.history
     if outcome.warning is not None:
-        warnings.warn(f"{type(estimator).__name__}: {outcome.warning}", ConvergenceWarning, stacklevel=depth_of_caller())
+        warn(f"{type(estimator).__name__}: {outcome.warning}", ConvergenceWarning)
     return estimator
 
 

@@ -413,7 +413,6 @@ def test_counts_that_are_all_zero_do_no_harm():
         ({"subsample": 1.5}, "subsample=1.5"),
         ({"alpha": 1.0}, "alpha=1"),
         ({"init": "mean"}, "init='mean'"),
-        ({"criterion": "gini"}, "criterion='gini'"),
         ({"max_depth": 0}, "max_depth=0"),
         ({"n_iter_no_change": 0}, "n_iter_no_change=0"),
         ({"learning_rate": -0.1}, "learning_rate=-0.1"),

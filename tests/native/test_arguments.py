@@ -111,7 +111,7 @@ READY = {
         number, np.random.RandomState(0).rand(6, 3), np.ones(2), _guarded((SIZE, 3), np.float64)
     ),
     "leaf_numbers": lambda number: _predictions(number, _guarded((SIZE, 2), np.int64)),
-    "bootstrap_counts": lambda number: [3, SIZE, _guarded((SIZE,), np.float64)],
+    "bootstrap_counts": lambda number: [3, SIZE, np.arange(1.0, SIZE + 1), _guarded((SIZE,), np.float64)],
     "grow_pair": lambda number: [
         "gini",
         _columns("grow_pair", number),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -20,7 +19,7 @@ from mercer._arrays import FloatArray, check_weights
 from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Fittable, Integer, Null, Real, Rule, check_params
-from mercer._trace import depth_of_caller, log
+from mercer._trace import log, warn
 from mercer._trees.training import Training, check_training
 from mercer.ensemble._bag_draws import BagDraws, Indices
 from mercer.ensemble._bag_members import UNCHECKED, BagMembers
@@ -160,11 +159,10 @@ class Bagging(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]
         if y.ndim == 1:
             return y
         if y.shape[1] == 1:
-            warnings.warn(
+            warn(
                 "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
                 "example using ravel().",
                 DataConversionWarning,
-                stacklevel=depth_of_caller(),
             )
             return y[:, 0]
         if self._is_classifier:
@@ -180,9 +178,7 @@ class Bagging(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]
                 "warm_start==True"
             )
         if params.n_estimators == n_earlier:
-            warnings.warn(
-                "Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=depth_of_caller()
-            )
+            warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
         return n_earlier
 
     def _fit_members(
@@ -219,10 +215,9 @@ class Bagging(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]
             total[rows] += values
         is_known = n_asked > 0
         if not is_known.all():
-            warnings.warn(
+            warn(
                 f"Some inputs do not have OOB scores: {int((~is_known).sum())} rows are in the bag of every member; more "
-                "members (n_estimators) would leave each of them out.",
-                stacklevel=depth_of_caller(),
+                "members (n_estimators) would leave each of them out."
             )
         counts = np.where(is_known, n_asked, np.nan)
         return self._score_out_of_bag(total / counts.reshape(-1, *[1] * (total.ndim - 1)), data, is_known)

@@ -149,6 +149,10 @@ class RandomTreesEmbedding(TransformerMixin, Forest):  # type: ignore[misc]
         y = as_random_state(params.random_state).uniform(size=shape[:1])
         return self._fit(X, y, sample_weight, is_classifier=False)
 
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit to X and give the leaves of its rows."""
+        return self.fit(X, y, sample_weight=sample_weight).transform(X)
+
     def transform(self, X: Any) -> Any:
         """The leaves of each row, as ones and zeros of shape (n_samples, n_leaves)."""
         check_is_fitted(self)

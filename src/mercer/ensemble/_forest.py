@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
@@ -16,7 +15,7 @@ from mercer._arrays import FloatArray
 from mercer._base import FitTask, MercerEstimator
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Function, Integer, Null, NumberOfJobs, OneOf, RandomState, Real, Rule, Verbosity, check_params
-from mercer._trace import depth_of_caller, log
+from mercer._trace import log, warn
 from mercer._trees.categories import CATEGORICAL_RULE, UNSEEN_RULE
 from mercer._trees.growth import GROWTH_RULES, MONOTONE_RULE, Growth, check_directions, count_features, make_growth
 from mercer._trees.pruning import prune
@@ -116,9 +115,7 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
                 f"warm_start=True goes on with the classes of the first fit; y holds others: {data.classes}. Fit a new forest."
             )
         if params.n_estimators == n_earlier:
-            warnings.warn(
-                "Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=depth_of_caller()
-            )
+            warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
         return self._trees
 
     def _draw(self, params: Any, data: Training, n_earlier: int) -> Bags:
@@ -163,10 +160,9 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
             attributes["_oob_importance"] = found.importance
         if params.oob_score:
             if not found.is_known.all():
-                warnings.warn(
+                warn(
                     f"Some inputs do not have OOB scores: {int((~found.is_known).sum())} rows are in the bag of every tree; "
-                    "more trees (n_estimators) would leave each of them out.",
-                    stacklevel=depth_of_caller(),
+                    "more trees (n_estimators) would leave each of them out."
                 )
             attributes |= self._score_out_of_bag(found, data, params.oob_score)
         return attributes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from math import ceil, log2
 from typing import Any, ClassVar
 
@@ -29,7 +28,7 @@ from mercer._params import (
     check_params,
 )
 from mercer._random import as_random_state
-from mercer._trace import log
+from mercer._trace import log, warn
 from mercer._trees.categories import CategoryCoder
 from mercer._trees.growth import make_seeds
 from mercer._trees.store import IntArray, TreeStore
@@ -293,10 +292,8 @@ def _count_rows(max_samples: Any, n_rows: int) -> int:
     if isinstance(max_samples, float):
         return max(1, int(max_samples * n_rows))
     if max_samples > n_rows:
-        warnings.warn(
+        warn(
             f"max_samples ({max_samples}) is greater than the total number of samples ({n_rows}). max_samples will be set to "
-            "n_samples for estimation.",
-            UserWarning,
-            stacklevel=4,
+            "n_samples for estimation."
         )
     return int(min(max_samples, n_rows))

@@ -6,12 +6,12 @@ from mercer.tree._extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
 from mercer.tree._id3 import ID3
 from mercer.tree._plot import plot_tree
 
-__all__ = [
-    "ID3",
+__all__ = [  # noqa: RUF022  # in the order of sorted()
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",
     "ExtraTreeRegressor",
+    "ID3",
     "export_graphviz",
     "export_text",
     "plot_tree",

@@ -31,7 +31,6 @@ RULES: dict[str, Rule] = {
     "learning_rate": Real(least=0),
     "n_estimators": Integer(1),
     "subsample": Real(above=0, most=1),
-    "criterion": OneOf("deprecated", "squared_error", "friedman_mse"),
     "init": Null() | OneOf("zero") | Learner(),
     "random_state": RandomState(),
     "verbose": Verbosity(),

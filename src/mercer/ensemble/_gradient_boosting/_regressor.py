@@ -38,8 +38,6 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):  # type: igno
         The number of rounds.
     subsample : float, default=1.0
         The share of the rows, drawn without replacement, that a round learns from.
-    criterion : {"deprecated", "squared_error", "friedman_mse"}, default="deprecated"
-        All the same: splits lower the squared error of the residuals.
     min_samples_split, min_samples_leaf, min_weight_fraction_leaf
         As for `DecisionTreeRegressor`.
     max_depth : int or None, default=3
@@ -134,7 +132,6 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):  # type: igno
         learning_rate: float = 0.1,
         n_estimators: int = 100,
         subsample: float = 1.0,
-        criterion: str = "deprecated",
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
@@ -158,7 +155,6 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):  # type: igno
         self.learning_rate = learning_rate
         self.n_estimators = n_estimators
         self.subsample = subsample
-        self.criterion = criterion
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
