@@ -20,7 +20,12 @@ namespace mercer::tree {
 namespace detail {
 
 inline constexpr std::size_t kRowsAtOnce = 8;
-inline constexpr std::size_t kBlockBytes = 512 * 1024;  // of X: with a tree of some ten thousand nodes it stays in the second cache
+
+// Bytes of X in a block. Small trees stay in the first cache, and X in the second; what a large tree costs to load pays off over
+// more rows, which are read in their order and may come from farther away.
+inline constexpr std::size_t kLeastBlock = std::size_t{1} << 18;
+inline constexpr std::size_t kMostBlock = std::size_t{1} << 22;
+inline constexpr std::size_t kBlockOverTree = 8;
 
 // One step of one row, without a branch: which way a row goes cannot be foretold. A row at a leaf stays there.
 template <bool kHasMissing>
@@ -86,9 +91,11 @@ class RowBlock {
     std::vector<T> copy_;
 };
 
-// How many rows a block has: enough for every thread, and no more than the cache holds.
-inline std::size_t rows_per_block(std::size_t n, std::size_t row_bytes, Threads threads) {
-    const std::size_t most = std::max<std::size_t>(kBlockBytes / std::max<std::size_t>(row_bytes, 1), 8 * kRowsAtOnce);
+// How many rows a block has: few enough that every thread gets some.
+inline std::size_t rows_per_block(const Trees& trees, std::size_t n, std::size_t row_bytes, Threads threads) {
+    const std::size_t tree_bytes = trees.nodes().size() * sizeof(Node) / std::max<std::size_t>(trees.count(), 1);
+    const std::size_t bytes = std::clamp(kBlockOverTree * tree_bytes, kLeastBlock, kMostBlock);
+    const std::size_t most = std::max(bytes / std::max<std::size_t>(row_bytes, 1), 8 * kRowsAtOnce);
     const std::size_t share = n / (4 * static_cast<std::size_t>(threads.count)) + 1;
     return std::clamp(share, 8 * kRowsAtOnce, most) / kRowsAtOnce * kRowsAtOnce;
 }
@@ -98,7 +105,7 @@ inline std::size_t rows_per_block(std::size_t n, std::size_t row_bytes, Threads 
 template <Real T, class Take>
 void for_each_leaf(const Trees& trees, Range range, Matrix<const T> x, Threads threads, Take&& take) {
     threads = threads.for_work(static_cast<double>(x.rows) * static_cast<double>(range.count()) * 20);
-    const std::size_t size = rows_per_block(x.rows, x.cols * sizeof(T), threads);
+    const std::size_t size = rows_per_block(trees, x.rows, x.cols * sizeof(T), threads);
     parallel_for((x.rows + size - 1) / size, threads, [&](std::size_t b) {
         const std::size_t begin = b * size;
         const std::size_t end = std::min(begin + size, x.rows);
