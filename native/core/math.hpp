@@ -13,6 +13,7 @@ namespace mercer::math {
 
 using Vector = Simd<double>::Vector;
 using Indices = Simd<double>::Indices;
+typedef std::uint64_t Words __attribute__((vector_size(kVectorBytes)));  // bits that may wrap around
 
 // x in every lane of a vector, or x itself.
 template <class V>
@@ -63,10 +64,10 @@ inline Vector log(Vector x) {
     constexpr double kLog2High = 6.93147180369123816490e-01;
     constexpr double kLog2Low = 1.90821492927058770002e-10;
     // x = 2^k m with m in [sqrt(1/2), sqrt(2)): move the exponent field so that it changes at sqrt(1/2).
-    const Indices bits = std::bit_cast<Indices>(x);
-    constexpr std::int64_t kRootHalf = 0x3fe6a09e667f3bcd;
-    const Indices k_bits = (bits - kRootHalf) >> 52;
-    const Vector m = std::bit_cast<Vector>(bits - (k_bits << 52));
+    const Words bits = std::bit_cast<Words>(x);
+    constexpr std::uint64_t kRootHalf = 0x3fe6a09e667f3bcd;
+    const Indices k_bits = std::bit_cast<Indices>(bits - kRootHalf) >> 52;
+    const Vector m = std::bit_cast<Vector>(bits - (std::bit_cast<Words>(k_bits) << 52));
     const Vector k = __builtin_convertvector(k_bits, Vector);
     const Vector f = m - 1.0;
     // log(1 + f) = 2 atanh(s) with s = f / (2 + f), arranged to add the small parts first; minimax coefficients of fdlibm.
