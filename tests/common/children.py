@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import multiprocessing
 import os
 import time
@@ -45,7 +46,10 @@ def run_in_child(function: Callable[..., Any], *args: Any, timeout: float = 60) 
         process.join()
 
 
-def finish_fork(pid: int, timeout: float = 20) -> None:
+FORK_TIMEOUT = 20.0  # seconds
+
+
+def finish_fork(pid: int, timeout: float = FORK_TIMEOUT) -> None:
     """Wait for a forked process and require that it ended well and in time."""
     end = time.monotonic() + timeout
     while time.monotonic() < end:
@@ -64,6 +68,7 @@ def fork_and_run(function: Callable[[], None]) -> int:
     pid = os.fork()
     if pid == 0:
         code = 1
+        faulthandler.dump_traceback_later(FORK_TIMEOUT * 0.75)  # where it hangs, if it does
         try:
             function()
             code = 0

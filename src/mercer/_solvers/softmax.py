@@ -10,11 +10,10 @@ one output with a reference is binary logistic regression. Points are flat: K li
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from mercer._arrays import FloatArray
+from mercer._lazy import lazy_property
 from mercer._native import kernels
 from mercer._solvers.linear_loss import Codes, Evaluation, LinearRows
 
@@ -70,7 +69,7 @@ class SoftmaxLoss:
             self._make_regular(hessian)
         return self._penalised(lines, Evaluation(value, gradient, hessian, curvature), self.l2)
 
-    @cached_property
+    @lazy_property
     def _targets(self) -> FloatArray:
         """One for the rows of a binary problem that are not of the reference class."""
         return 1.0 - self.codes

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, Protocol, cast
 
@@ -15,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
+from mercer._lazy import lazy_property
 from mercer._native import kernels
 from mercer._solvers.dual_descent import DualDescent, DualTerms, squared_norms, without_sum
 from mercer._solvers.interior_point import InteriorPoint
@@ -71,12 +71,12 @@ class Machine:
         prior = 0.0 if not params.fit_intercept else params.intercept_scaling**2 if params.penalize_intercept else None
         return cls(X, params.loss, epsilon, prior, n_threads)
 
-    @cached_property
+    @lazy_property
     def rows(self) -> LinearRows:
         """X for sums over its rows; shifted if there is a free intercept to take the shift up."""
         return make_linear_rows(self.X, is_shifted=self.prior is None, n_threads=self.n_threads)
 
-    @cached_property
+    @lazy_property
     def columns(self) -> Columns:
         """X by columns, the last one for an intercept that has a penalty."""
         X = self.X

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mercer._arrays import FloatArray
+from mercer._lazy import lazy_property
 from mercer._trees.store import IntArray
 
 _ROUNDING = 1e-12  # gains that differ by less are equal
@@ -30,11 +30,11 @@ class MultiwayTree:
     def node_count(self) -> int:
         return len(self.feature)
 
-    @cached_property
+    @lazy_property
     def weight(self) -> FloatArray:
         return np.asarray(self.counts.sum(axis=1))
 
-    @cached_property
+    @lazy_property
     def depths(self) -> IntArray:
         depths, at = np.zeros(self.node_count, dtype=np.int64), self.parent
         while (moving := at >= 0).any():
@@ -42,7 +42,7 @@ class MultiwayTree:
             at = np.where(moving, self.parent[at], -1)
         return depths
 
-    @cached_property
+    @lazy_property
     def _first_child(self) -> IntArray:
         """Where the branches of every node begin: parents come in order."""
         return np.searchsorted(self.parent, np.arange(self.node_count + 1)).astype(np.int64)
@@ -50,7 +50,7 @@ class MultiwayTree:
     def children(self, node: int) -> range:
         return range(int(self._first_child[node]), int(self._first_child[node + 1]))
 
-    @cached_property
+    @lazy_property
     def _heaviest(self) -> IntArray:
         """The branch of largest weight of every split, the first of equal ones; -1 in a leaf."""
         out = np.full(self.node_count, -1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
+from mercer._lazy import lazy_property
 from mercer._params import ArrayLike, Bool, Integer, InvalidParameterError, Null, OneOf, Rule, check_value
 from mercer._trees.store import Tree
 
@@ -56,7 +56,7 @@ class NamedTree:
         texts += [f"{len(codes) - len(shown)} more"] if len(shown) < len(codes) else []
         return self.escape("{" + ", ".join(texts) + "}")
 
-    @cached_property
+    @lazy_property
     def is_classification(self) -> bool:
         return bool(self.classes)
 

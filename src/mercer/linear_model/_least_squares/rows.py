@@ -6,7 +6,6 @@ subtracted. Everything is summed in double precision, whatever the type of X.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
@@ -16,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.utils import assert_all_finite
 
 from mercer._arrays import FloatArray, require_finite
+from mercer._lazy import lazy_property
 from mercer._native import kernels
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)  # a column that varies by less, against its mean, is constant
@@ -272,7 +272,7 @@ class DenseRows:
             return self
         return self.of_rows(np.flatnonzero(self._weights > 0))
 
-    @cached_property
+    @lazy_property
     def _roots(self) -> FloatArray:
         """The roots of the weights."""
         return np.ones(self.n_rows) if self._weights is None else np.sqrt(self._weights.astype(np.float64))

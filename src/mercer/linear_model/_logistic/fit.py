@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray, require_no_overflow
+from mercer._lazy import lazy_property
 from mercer._solvers.lbfgs import GradientDescent, Preconditioner, SoftmaxLbfgs, curvature_bound
 from mercer._solvers.linear_loss import Codes, LinearRows, make_linear_rows
 from mercer._solvers.newton import LazyNewton
@@ -96,15 +96,15 @@ class LogisticProblem:
         self.is_reference, self.has_intercept = is_reference or n_classes == 2, has_intercept
         self._made_codes: dict[bool, Codes] = {}
 
-    @cached_property
+    @lazy_property
     def _rows(self) -> LinearRows:
         return make_linear_rows(self.X, is_shifted=self.has_intercept, n_threads=self._n_threads)
 
-    @cached_property
+    @lazy_property
     def _columns(self) -> Columns:
         return Columns(self.X, n_threads=self._n_threads)
 
-    @cached_property
+    @lazy_property
     def _preconditioner(self) -> Preconditioner:
         return Preconditioner(self._rows, self._weights)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +14,7 @@ from scipy.special import log_expit, log_softmax
 from sklearn.metrics import get_scorer
 
 from mercer._arrays import FloatArray, check_weights
+from mercer._lazy import lazy_property
 from mercer._params import InvalidParameterError
 from mercer._trace import Status
 from mercer.linear_model._logistic.data import LogisticData, check_solver
@@ -136,7 +136,7 @@ class Results:
         self.scores = np.array([[path.scores for path in fold] for fold in paths])  # folds, ratios, Cs
         self._n_iter = np.array([[path.n_iter for path in fold] for fold in paths])
 
-    @cached_property
+    @lazy_property
     def _best(self) -> tuple[int, int]:
         """The number of the ratio and of C with the best mean score; the first C, then the first ratio, of several."""
         total = self.scores.sum(axis=0)
@@ -153,7 +153,7 @@ class Results:
         ratio, c = self._best
         return _mean([fold[ratio].points[c] for fold in self._paths])
 
-    @cached_property
+    @lazy_property
     def _best_of_folds(self) -> list[tuple[int, int]]:
         places = [np.unravel_index(np.argmax(scores.T), scores.T.shape) for scores in self.scores]
         return [(int(ratio), int(c)) for c, ratio in places]

@@ -8,7 +8,6 @@ penalties are multiplied instead.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from mercer._arrays import FloatArray
+from mercer._lazy import lazy_property
 from mercer._native import kernels
 from mercer._solvers.coordinate_descent import Descent, GramDescent, Penalty, WorkingSetDescent
 from mercer.linear_model._least_squares.rows import ROUNDING, DenseRows, Products, refuse_sums
@@ -91,7 +91,7 @@ class Columns:
         target[squares <= self.weight * (self.y_mean * ROUNDING) ** 2] = 0
         return target
 
-    @cached_property
+    @lazy_property
     def moments(self) -> FloatArray:
         """A' b, features x targets."""
         moments = np.empty((self._X.shape[1], self._y.shape[1]))
