@@ -45,10 +45,12 @@ void check_labels(std::span<const std::int32_t> labels, std::size_t n_rows, std:
     require(std::all_of(labels.begin(), labels.end(), in_range), "a label is out of range");
 }
 
-void check_sums(const cluster::ClusterSums& sums, std::size_t n_centres, std::size_t n_features) {
+void check_sums(const cluster::ClusterSums& sums, std::size_t n_rows, std::size_t n_centres, std::size_t n_features) {
     require(sums.sums.rows == n_centres && sums.sums.cols == n_features && sums.weights.size() == n_centres &&
                 sums.members.size() == n_centres,
             "the sums must have one line per centre and one column per feature");
+    const auto is_count = [&](std::int64_t count) { return count >= 0 && static_cast<std::uint64_t>(count) <= n_rows; };
+    require(std::all_of(sums.members.begin(), sums.members.end(), is_count), "a cluster cannot have so many members");
 }
 
 template <class Source, class Rows>
@@ -66,7 +68,7 @@ void bind_kernels(nb::module_& m) {
             const auto c = rows<T>(centres);
             require(c.cols == source.cols() && c.rows >= 1, "the centres must have one column per feature");
             const cluster::ClusterSums all{rows<double>(sums), vector<double>(cluster_weights), vector<std::int64_t>(members)};
-            check_sums(all, c.rows, c.cols);
+            check_sums(all, n, c.rows, c.cols);
             cluster::Bounds bounds;
             require(upper.has_value() == lower.has_value(), "the bounds come in pairs");
             if (upper) {
@@ -92,7 +94,7 @@ void bind_kernels(nb::module_& m) {
             require(c.cols == source.cols(), "the centres must have one column per feature");
             require(m.rows == c.rows && m.cols == c.cols && moves.shape(0) == c.rows,
                     "the results must have the shape of the centres");
-            check_sums(all, c.rows, c.cols);
+            check_sums(all, source.rows(), c.rows, c.cols);
             check_labels(vector<std::int32_t>(labels), source.rows(), c.rows, 0);
             return cluster::update_centres<Rows, T>(source, per_row<T>(weights, source.rows()), c, vector<std::int32_t>(labels),
                                                     all, m, vector<double>(moves), threads(n_threads));
