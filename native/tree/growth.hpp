@@ -74,8 +74,7 @@ class Growth {
     bool must_be_leaf(const Task& task) const {
         return task.depth >= limits_.max_depth || task.size() < limits_.min_rows_split ||
                task.size() < 2 * std::max<std::size_t>(limits_.min_rows_leaf, 1) ||
-               task.summary.weight < 2 * limits_.min_weight_leaf || task.summary.is_pure ||
-               task.summary.impurity <= std::numeric_limits<double>::epsilon();
+               task.summary.weight < 2 * limits_.min_weight_leaf || task.summary.is_pure;
     }
 
     // How much the weighted impurity falls by a split.

@@ -418,3 +418,12 @@ def test_bad_arrays_are_refused():
     assert DecisionTreeRegressor().fit(np.where(X > 2, np.inf, X), signal, check_input=False).get_depth() > 0
     with pytest.raises(ValueError, match="node=1000"):
         DecisionTreeClassifier().fit(X, signal > 0).leaf_counts(1000)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_the_scale_of_the_targets_does_not_matter(scale):
+    X = np.random.RandomState(0).rand(60, 3)
+    y = np.sin(6 * X[:, 0]) + X[:, 1]
+    plain, scaled = DecisionTreeRegressor().fit(X, y), DecisionTreeRegressor().fit(X, scale * y)
+    assert scaled.get_n_leaves() == plain.get_n_leaves() == 60
+    np.testing.assert_allclose(scaled.predict(X), scale * y, rtol=1e-10, atol=0)
