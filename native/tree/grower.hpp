@@ -153,15 +153,9 @@ class Grower : private Growth<Grower<Criterion>, Criterion, Scratch> {
         if (column.is_categorical) {
             node.tag |= Node::kCategorical;
             node.threshold = static_cast<double>(words.size());
-            std::size_t most = 0;
-            for (const Code code : split.left_codes) most = std::max(most, static_cast<std::size_t>(column.values[code]));
-            const std::size_t start = words.size();
-            words.resize(start + 2 + most / 32, 0);
-            words[start] = static_cast<Word>(1 + most / 32);
-            for (const Code code : split.left_codes) {
-                const auto category = static_cast<std::size_t>(column.values[code]);
-                words[start + 1 + category / 32] |= Word{1} << (category % 32);
-            }
+            std::vector<std::size_t> categories;
+            for (const Code code : split.left_codes) categories.push_back(static_cast<std::size_t>(column.values[code]));
+            append_set(categories, words);
         } else {
             const Ordered feature = ordered(split.feature, task);
             node.threshold = middle_of(column, feature, split.at.n_left);

@@ -40,6 +40,19 @@ inline bool holds(const Word* set, std::size_t category) {
     return category < std::size_t{32} * set[0] && ((set[1 + category / 32] >> (category % 32)) & 1) != 0;
 }
 
+// Appends a set. `categories` may come in any order, and more than once.
+template <class Categories>
+void append_set(const Categories& categories, std::vector<Word>& words) {
+    const std::size_t start = words.size();
+    words.push_back(0);
+    for (const std::size_t category : categories) {
+        const std::size_t place = start + 1 + category / 32;
+        if (words.size() <= place) words.resize(place + 1, 0);
+        words[place] |= Word{1} << (category % 32);
+    }
+    words[start] = static_cast<Word>(words.size() - start - 1);
+}
+
 // Whether a value goes left. Categories are whole numbers from 0; a negative one was never seen in training.
 template <Real T>
 bool goes_left(const Node& node, T value, const Word* words) {

@@ -401,15 +401,11 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
         std::vector<double> values(rows.size());
         columns_.gather({&trial.feature, 1}, rows, values.data(), 0);
         const auto name = category_draw(trial.draw, values.data(), values.size());
-        const std::size_t start = words.size();
-        words.push_back(0);
-        for (const double value : values) {
-            if (std::isnan(value) || (name && !detail::draws_left(*name, value))) continue;
-            const auto category = static_cast<std::size_t>(value);
-            if (words.size() < start + 2 + category / 32) words.resize(start + 2 + category / 32, 0);
-            words[start + 1 + category / 32] |= Word{1} << (category % 32);
-        }
-        words[start] = static_cast<Word>(words.size() - start - 1);
+        std::vector<std::size_t> categories;
+        for (const double value : values)
+            if (!std::isnan(value) && (!name || detail::draws_left(*name, value)))
+                categories.push_back(static_cast<std::size_t>(value));
+        append_set(categories, words);
     }
 
     // Writes the rows that go left, then the others, each in their order. Returns how many go left.
