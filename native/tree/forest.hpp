@@ -13,6 +13,19 @@
 
 namespace mercer::tree {
 
+inline std::vector<double> running_sums(std::span<const double> weights) {
+    std::vector<double> out(weights.begin(), weights.end());
+    for (std::size_t i = 1; i < out.size(); ++i) out[i] += out[i - 1];
+    return out;
+}
+
+// A row, drawn in proportion to the weights whose running sums are given. A sum that is not above the target is passed over, and so
+// is a row of weight 0, which adds nothing to it. O(log n).
+inline std::size_t draw_row(Philox& random, std::span<const double> cumulative) {
+    const double target = random.uniform() * cumulative.back();
+    return static_cast<std::size_t>(std::upper_bound(cumulative.begin(), cumulative.end() - 1, target) - cumulative.begin());
+}
+
 // How many times each row is drawn, in n_draws draws with replacement. The draws of a tree are named by its seed alone. With
 // `cumulative`, the running sums of the rows' weights, a row is drawn in proportion to its weight; else all rows alike.
 inline void bootstrap_counts(std::uint64_t seed, std::size_t n_draws, std::span<const double> cumulative,
@@ -23,18 +36,7 @@ inline void bootstrap_counts(std::uint64_t seed, std::size_t n_draws, std::span<
         for (std::size_t i = 0; i < n_draws; ++i) counts[random.below(static_cast<std::uint32_t>(counts.size()))] += 1;
         return;
     }
-    for (std::size_t i = 0; i < n_draws; ++i) {
-        // A sum that is not above the target is passed over, and so is a row of weight 0, which adds nothing to it.
-        const double target = random.uniform() * cumulative.back();
-        const auto found = std::upper_bound(cumulative.begin(), cumulative.end() - 1, target);
-        counts[static_cast<std::size_t>(found - cumulative.begin())] += 1;
-    }
-}
-
-inline std::vector<double> running_sums(std::span<const double> weights) {
-    std::vector<double> out(weights.begin(), weights.end());
-    for (std::size_t i = 1; i < out.size(); ++i) out[i] += out[i - 1];
-    return out;
+    for (std::size_t i = 0; i < n_draws; ++i) counts[draw_row(random, cumulative)] += 1;
 }
 
 // A tree for each seed: grow(seed, weights, threads) gives it. Where n_draws is 0, `weights` are those of the rows (empty: all

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
-#include <numeric>
 #include <span>
 #include <unordered_set>
 #include <utility>
@@ -14,6 +13,7 @@
 
 #include "core/rng.hpp"
 #include "core/views.hpp"
+#include "tree/forest.hpp"
 #include "tree/grown.hpp"
 #include "tree/plain_columns.hpp"
 #include "tree/random_grower.hpp"
@@ -70,16 +70,6 @@ inline void draw_distinct(Philox& random, std::span<const double> weights, std::
     std::transform(keys.begin(), end, out.begin(), [](const auto& key) { return key.second; });
 }
 
-// With replacement, each with a chance in proportion to its weight: O(n + count log n).
-inline void draw_repeated(Philox& random, std::span<const double> weights, std::span<std::int64_t> out) {
-    std::vector<double> running(weights.size());
-    std::inclusive_scan(weights.begin(), weights.end(), running.begin());
-    for (std::int64_t& row : out) {
-        const auto at = std::upper_bound(running.begin(), running.end(), random.uniform() * running.back());
-        row = std::min(at - running.begin(), static_cast<std::ptrdiff_t>(weights.size()) - 1);
-    }
-}
-
 }  // namespace detail
 
 // The rows of a tree and its features, in rising order; named by the seed alone. `weights` may be empty: all alike.
@@ -90,7 +80,8 @@ inline void draw_sample(std::uint64_t seed, std::size_t n_rows, std::size_t n_fe
     if (is_repeated && weights.empty()) {
         for (std::int64_t& row : rows) row = random.below(static_cast<std::uint32_t>(n_rows));
     } else if (is_repeated) {
-        detail::draw_repeated(random, weights, rows);
+        const std::vector<double> cumulative = running_sums(weights);
+        for (std::int64_t& row : rows) row = static_cast<std::int64_t>(draw_row(random, cumulative));
     } else if (weights.empty()) {
         detail::draw_distinct(random, n_rows, rows);
     } else {
