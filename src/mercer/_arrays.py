@@ -125,9 +125,17 @@ def check_X_known_labels(
 def check_class_weight(
     class_weight: Any, classes: npt.NDArray[Any], codes: npt.NDArray[np.intp], weights: FloatArray | None, dtype: npt.DTypeLike
 ) -> FloatArray | None:
-    """The weights of rows times those of their classes: None, "balanced" (n / (n_classes n_of_class), weighted) or a dict."""
+    """The weights of rows times those of their classes (see `class_factors`)."""
     if class_weight is None:
         return weights
+    of_row: FloatArray = class_factors(class_weight, classes, codes, weights).astype(dtype)[codes]
+    return of_row if weights is None else of_row * weights
+
+
+def class_factors(
+    class_weight: Any, classes: npt.NDArray[Any], codes: npt.NDArray[np.intp], weights: FloatArray | None
+) -> FloatArray:
+    """The weight of each class: "balanced" (n / (n_classes n_of_class), where rows count by their weights) or by a dict."""
     if isinstance(class_weight, str):  # the rule of the parameter allows "balanced" only
         counts = np.bincount(codes, weights=weights, minlength=len(classes))
         of_class = counts.sum() / (len(classes) * np.maximum(counts, np.finfo(np.float64).tiny))
@@ -138,8 +146,7 @@ def check_class_weight(
             raise ValueError(
                 f"class_weight={class_weight!r} is not valid; it must be None, 'balanced' or a dict by class: {error}."
             ) from error
-    of_row: FloatArray = of_class.astype(dtype)[codes]
-    return of_row if weights is None else of_row * weights
+    return np.asarray(of_class)
 
 
 def check_transformed(estimator: Any, X: Any, *, sparse: str | tuple[str, ...] | None = None) -> Any:

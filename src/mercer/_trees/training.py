@@ -11,7 +11,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from mercer._arrays import FLOATS, FloatArray, check_class_weight, check_weights, check_X
+from mercer._arrays import FLOATS, FloatArray, check_weights, check_X, class_factors
 from mercer._trees.categories import CategoryCoder, check_categories, dense
 from mercer._trees.growth import Targets
 
@@ -99,10 +99,9 @@ def _weigh_classes(
         )
     total = weights
     for output, wanted in enumerate(of_output):
-        factors = check_class_weight(wanted, classes[output], codes[:, output], weights, np.float64)
-        if factors is not None:
-            others = factors if weights is None else factors / np.where(weights > 0, weights, 1)
-            total = others if total is None else total * others
+        if wanted is not None:
+            factors = class_factors(wanted, classes[output], codes[:, output], weights)[codes[:, output]]
+            total = factors if total is None else total * factors
     return total
 
 
