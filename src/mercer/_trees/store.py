@@ -77,6 +77,13 @@ class TreeStore:
         """Where each tree's nodes begin, and where the last one's end."""
         return np.asarray(self.trees.node_starts, dtype=np.int64)
 
+    @property
+    def counts(self) -> tuple[IntArray, IntArray]:
+        """How many nodes each tree has, and how many words its sets of categories take."""
+        node_counts: IntArray = np.diff(self.starts)
+        word_starts: IntArray = np.asarray(self.trees.word_starts, dtype=np.int64)
+        return node_counts, np.diff(word_starts)
+
     @classmethod
     def join(cls, stores: Sequence[TreeStore]) -> TreeStore:
         """The trees of several stores in one."""
@@ -85,8 +92,8 @@ class TreeStore:
         trees = kernels.Trees(
             np.concatenate([store.trees.nodes for store in stores]),
             np.concatenate([store.trees.words for store in stores]),
-            np.concatenate([np.diff(store.starts) for store in stores]),
-            np.concatenate([np.diff(store.trees.word_starts.astype(np.int64)) for store in stores]),
+            np.concatenate([store.counts[0] for store in stores]),
+            np.concatenate([store.counts[1] for store in stores]),
             stores[0].n_features,
         )
         impurity = np.concatenate([store.impurity for store in stores])
@@ -126,13 +133,19 @@ class TreeStore:
         kernels.leaf_numbers(self.trees, first, last, X, out, n_threads)
         return out
 
+    def with_leaf_values(self, values: FloatArray) -> TreeStore:
+        """The same regression trees with other values of their leaves; those given for other nodes are passed over."""
+        assert self.values is not None
+        nodes, kept = self.trees.nodes.copy(), self.values.copy()
+        entries = nodes.view(NODE)[:, 0]
+        is_leaf = entries["right"] == 0
+        entries["threshold"][is_leaf] = kept[is_leaf, 0, 0] = values[is_leaf]
+        trees = kernels.Trees(nodes, np.array(self.trees.words), *self.counts, self.n_features)
+        return TreeStore(trees, self.impurity, self.n_rows, self.weight, kept)
+
     def __reduce__(self) -> Any:
-        trees = self.trees
-        state = (
-            trees.nodes.copy(), trees.words.copy(), np.diff(self.starts), np.diff(trees.word_starts.astype(np.int64)),
-            self.n_features, self.impurity, self.n_rows, self.weight, self.values,
-        )  # fmt: skip
-        return _rebuild, state
+        structure = (self.trees.nodes.copy(), self.trees.words.copy(), *self.counts, self.n_features)
+        return _rebuild, (*structure, self.impurity, self.n_rows, self.weight, self.values)
 
     def __sizeof__(self) -> int:
         arrays = (self.trees.nodes, self.trees.words, self.impurity, self.n_rows, self.weight, self.values)

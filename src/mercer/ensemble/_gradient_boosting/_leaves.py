@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mercer._arrays import FloatArray
-from mercer._native import kernels
-from mercer._trees.store import NODE, IntArray, TreeStore
+from mercer._trees.store import IntArray
 
 
 @dataclass(frozen=True)
@@ -72,18 +70,3 @@ def divide(one: FloatArray, other: FloatArray) -> FloatArray:
     is_safe = np.abs(other) > 1e-150
     out: FloatArray = np.divide(one, other, out=np.zeros_like(one), where=is_safe)
     return out
-
-
-def with_leaf_values(store: TreeStore, values: FloatArray) -> TreeStore:
-    """A store of regression trees whose leaves have other values; those given for other nodes are passed over."""
-    assert store.values is not None
-    trees = store.trees
-    nodes: Any = trees.nodes.copy()
-    entries = nodes.view(NODE)[:, 0]
-    is_leaf = entries["right"] == 0
-    entries["threshold"][is_leaf] = values[is_leaf]
-    kept = store.values.copy()
-    kept[is_leaf, 0, 0] = values[is_leaf]
-    counts = np.diff(store.starts), np.diff(trees.word_starts.astype(np.int64))
-    changed = kernels.Trees(nodes, np.array(trees.words), *counts, store.n_features)
-    return TreeStore(changed, store.impurity, store.n_rows, store.weight, kept)

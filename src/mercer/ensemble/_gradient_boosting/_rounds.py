@@ -14,7 +14,7 @@ from mercer._arrays import FloatArray
 from mercer._trace import Record
 from mercer._trees.growth import Targets
 from mercer._trees.store import TreeStore
-from mercer.ensemble._gradient_boosting._leaves import Leaves, with_leaf_values
+from mercer.ensemble._gradient_boosting._leaves import Leaves
 from mercer.ensemble._gradient_boosting._objectives import Objective
 from mercer.ensemble._learners import draw_seed
 from mercer.ensemble._tree_source import TreeSource
@@ -137,7 +137,7 @@ class GradientRounds:
             at = self._source.leaves(store)
             values = objective.leaf_values(Leaves(at, len(store.n_rows), weights), train.y, train.raw, column, output)
             if values is not None:
-                store = with_leaf_values(store, values)
+                store = store.with_leaf_values(values)
             assert store.values is not None
             train.raw[:, output] += self._rate * store.values[:, 0, 0][at]
             if self._held_out is not None:
