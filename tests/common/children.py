@@ -5,6 +5,7 @@ from __future__ import annotations
 import faulthandler
 import multiprocessing
 import os
+import signal
 import time
 import traceback
 from collections.abc import Callable
@@ -46,10 +47,7 @@ def run_in_child(function: Callable[..., Any], *args: Any, timeout: float = 60) 
         process.join()
 
 
-FORK_TIMEOUT = 20.0  # seconds
-
-
-def finish_fork(pid: int, timeout: float = FORK_TIMEOUT) -> None:
+def finish_fork(pid: int, timeout: float = 20) -> None:
     """Wait for a forked process and require that it ended well and in time."""
     end = time.monotonic() + timeout
     while time.monotonic() < end:
@@ -58,7 +56,9 @@ def finish_fork(pid: int, timeout: float = FORK_TIMEOUT) -> None:
             assert os.waitstatus_to_exitcode(status) == 0, f"the forked process failed: {status}"
             return
         time.sleep(0.01)
-    os.kill(pid, 9)
+    os.kill(pid, signal.SIGUSR1)  # says where it hangs
+    time.sleep(0.5)
+    os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     raise AssertionError(f"the forked process still ran after {timeout} seconds")
 
@@ -68,7 +68,7 @@ def fork_and_run(function: Callable[[], None]) -> int:
     pid = os.fork()
     if pid == 0:
         code = 1
-        faulthandler.dump_traceback_later(FORK_TIMEOUT * 0.75)  # where it hangs, if it does
+        faulthandler.register(signal.SIGUSR1)
         try:
             function()
             code = 0
