@@ -344,7 +344,7 @@ def _grow(estimator):
 @every_estimator
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_five_hundred_fits_do_not_grow_the_process(estimator):
-    assert run_in_child(_grow, estimator) < ACCEPTED_GROWTH
+    assert run_in_child(_grow, estimator, timeout=250) < ACCEPTED_GROWTH  # hundreds of fits of an ensemble on a busy machine
 
 
 def _fit_where_nothing_can_be_written(estimator):
