@@ -102,7 +102,7 @@ void def_columns(nb::class_<Columns>& type) {
                             "categories must be whole numbers from 0 to 999,999");
             new (self) Columns(values, vector<std::uint8_t>(is_categorical), threads(n_threads));
         },
-        nb::arg().noconvert(), nb::arg().noconvert().none(), nb::arg(), ReleaseGil());
+        nb::arg().noconvert(), nb::arg().noconvert().none(), nb::arg(), ReleaseGil(), nb::keep_alive<1, 2>());
 }
 
 template <class Columns>

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "core/errors.hpp"
@@ -53,24 +54,26 @@ inline void radix_sort(std::vector<std::uint64_t>& entries, std::vector<std::uin
 
 }  // namespace detail
 
-// One column: its rows in the order of their values (missing ones last), each row's code, and the distinct values by code.
+// One column: its rows in the order of their values (missing ones last) and each row's code.
 struct Column {
     std::span<Row> order;
     std::span<Code> codes;
-    std::vector<double> values;
+    std::size_t n_distinct = 0;
     std::size_t n_missing = 0;
-    bool is_categorical = false;  // values are categories: whole numbers from 0
+    bool is_categorical = false;          // values are categories: whole numbers from 0
+    std::vector<std::size_t> categories;  // by code, of a categorical column
 
-    Code missing_code() const { return static_cast<Code>(values.size()); }
-    bool has_ties() const { return values.size() + n_missing < order.size() || n_missing > 1; }
+    Code missing_code() const { return static_cast<Code>(n_distinct); }
+    bool has_ties() const { return n_distinct + n_missing < order.size() || n_missing > 1; }
 };
 
 class RankedColumns {
    public:
-    // Ranks every column of X. O(n d); eight bytes a value. Infinite values are values like any other.
+    // Ranks every column of X, which must outlive this: thresholds are read from it. O(n d); eight bytes a value. Infinite values
+    // are values like any other.
     template <Real T>
     RankedColumns(Matrix<const T> x, std::span<const std::uint8_t> is_categorical, Threads threads)
-        : n_rows_(x.rows), columns_(x.cols), orders_(x.rows * x.cols), codes_(x.rows * x.cols) {
+        : n_rows_(x.rows), x_(x), columns_(x.cols), orders_(x.rows * x.cols), codes_(x.rows * x.cols) {
         require(x.rows < 0xFFFFFFFF, "trees: there are too many rows");
         const std::size_t n_blocks = (x.cols + kColumnsAtOnce - 1) / kColumnsAtOnce;
         parallel_for(n_blocks, threads, [&](std::size_t block) {
@@ -94,6 +97,9 @@ class RankedColumns {
     std::size_t n_rows() const { return n_rows_; }
     std::size_t count() const { return columns_.size(); }
     const Column& operator[](std::size_t j) const { return columns_[j]; }
+    double value(Row row, std::size_t j) const {
+        return std::visit([&](const auto& x) { return static_cast<double>(x(row, j)); }, x_);
+    }
     bool has_categories() const {
         return std::any_of(columns_.begin(), columns_.end(), [](const Column& column) { return column.is_categorical; });
     }
@@ -112,13 +118,14 @@ class RankedColumns {
         for (std::size_t i = 0; i < n; ++i) out.order[i] = static_cast<Row>(entries[i]);
         if constexpr (kLow > 0) finish_order(x, entries, out.order);
         for (std::size_t i = 0; i < n; ++i) {
-            const auto value = static_cast<double>(x[out.order[i]]);
+            const T value = x[out.order[i]];
             if (std::isnan(value)) {
                 ++out.n_missing;
-            } else if (out.values.empty() || value != out.values.back()) {
-                out.values.push_back(value);
+            } else if (i == 0 || value != x[out.order[i - 1]]) {
+                ++out.n_distinct;
+                if (out.is_categorical) out.categories.push_back(static_cast<std::size_t>(value));
             }
-            out.codes[out.order[i]] = static_cast<Code>(std::isnan(value) ? out.values.size() : out.values.size() - 1);
+            out.codes[out.order[i]] = static_cast<Code>(std::isnan(value) ? out.n_distinct : out.n_distinct - 1);
         }
     }
 
@@ -136,6 +143,7 @@ class RankedColumns {
     }
 
     std::size_t n_rows_;
+    std::variant<Matrix<const double>, Matrix<const float>> x_;
     std::vector<Column> columns_;
     Aligned<Row> orders_;
     Aligned<Code> codes_;

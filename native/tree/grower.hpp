@@ -154,20 +154,20 @@ class Grower : private Growth<Grower<Criterion>, Criterion, Scratch> {
             node.tag |= Node::kCategorical;
             node.threshold = static_cast<double>(words.size());
             std::vector<std::size_t> categories;
-            for (const Code code : split.left_codes) categories.push_back(static_cast<std::size_t>(column.values[code]));
+            for (const Code code : split.left_codes) categories.push_back(column.categories[code]);
             append_set(categories, words);
         } else {
             const Ordered feature = ordered(split.feature, task);
-            node.threshold = middle_of(column, feature, split.at.n_left);
+            node.threshold = middle_of(split.feature, feature, split.at.n_left);
         }
         return node;
     }
 
     // Half way between the values on both sides of a cut; infinite where all known values go left.
-    static double middle_of(const Column& column, const Ordered& feature, std::size_t n_left) {
+    double middle_of(std::size_t j, const Ordered& feature, std::size_t n_left) const {
         if (n_left == feature.n_known) return kInfinity;
-        const double low = column.values[column.codes[feature.rows[n_left - 1]]];
-        const double high = column.values[column.codes[feature.rows[n_left]]];
+        const double low = columns_.value(feature.rows[n_left - 1], j);
+        const double high = columns_.value(feature.rows[n_left], j);
         const double middle = low / 2 + high / 2;
         return middle < high && middle >= low ? middle : low;  // also where one of them is infinite
     }
@@ -176,7 +176,7 @@ class Grower : private Growth<Grower<Criterion>, Criterion, Scratch> {
     std::size_t mark(const Split& split, const Ordered& feature) {
         const Column& column = columns_[split.feature];
         if (column.is_categorical) {
-            std::vector<std::uint8_t> is_left(column.values.size() + 1, 0);
+            std::vector<std::uint8_t> is_left(column.n_distinct + 1, 0);
             for (const Code code : split.left_codes) is_left[code] = 1;
             is_left[column.missing_code()] = split.at.is_missing_left;
             for (const Row row : feature.rows) goes_left_[row] = is_left[column.codes[row]];
