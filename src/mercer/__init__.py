@@ -6,30 +6,55 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mercer import cluster, ensemble, linear_model, losses, optim, penalties, plots, preprocessing, svm, tree
+    from mercer import (
+        calibration,
+        cluster,
+        datasets,
+        ensemble,
+        linear_model,
+        losses,
+        metrics,
+        model_selection,
+        optim,
+        penalties,
+        plots,
+        preprocessing,
+        svm,
+        tree,
+    )
+    from mercer._persistence import load, save
     from mercer._show_versions import show_versions
 
 __version__ = "0.1.0"
 __all__ = [
     "__version__",
+    "calibration",
     "cluster",
+    "datasets",
     "ensemble",
     "linear_model",
+    "load",
     "losses",
+    "metrics",
+    "model_selection",
     "optim",
     "penalties",
     "plots",
     "preprocessing",
+    "save",
     "show_versions",
     "svm",
     "tree",
 ]
 
 
+_FUNCTIONS = {"load": "mercer._persistence", "save": "mercer._persistence", "show_versions": "mercer._show_versions"}
+
+
 def __getattr__(name: str) -> Any:
     # Submodules load when first used: `import mercer` itself imports nothing.
-    if name == "show_versions":
-        return importlib.import_module("mercer._show_versions").show_versions
+    if name in _FUNCTIONS:
+        return getattr(importlib.import_module(_FUNCTIONS[name]), name)
     if name in __all__:
         return importlib.import_module(f"mercer.{name}")
     raise AttributeError(f"module 'mercer' has no attribute {name!r}")

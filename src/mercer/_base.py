@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from mercer._params import Rule
 from mercer._trace import Record, Solver, Status, iterate, log
+from mercer._tuning import Space
 
 try:  # scikit-learn 1.9 and up
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -29,6 +30,7 @@ class MercerEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc
     """Base of every estimator. Subclasses say what their parameters may be, once, in `_parameter_rules`."""
 
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {}
+    _search_space: ClassVar[Mapping[str, Space] | None] = None  # what is worth searching; None: nothing was said of it
 
     def _store(self, attributes: Mapping[str, Any]) -> None:
         """Set fitted attributes, all at once at the end of a fit."""

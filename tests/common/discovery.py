@@ -1,32 +1,18 @@
-"""Finds what the library makes public, so that no suite keeps a list of estimators."""
+"""What the library makes public, as the suites see it."""
 
 from __future__ import annotations
 
 import importlib
-import inspect
-import pkgutil
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 from sklearn.base import BaseEstimator
 
-import mercer
+from mercer import _discovery
 
 
 def public_modules() -> list[ModuleType]:
-    """Every module under `mercer` with no underscore on its path. Only what exists on disk counts."""
-
-    def walk(package: ModuleType) -> Iterator[ModuleType]:
-        for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            if found.name.rpartition(".")[2].startswith("_"):
-                continue
-            module = importlib.import_module(found.name)
-            yield module
-            if found.ispkg:
-                yield from walk(module)
-
-    return list(walk(mercer))
+    return list(_discovery.public_modules())
 
 
 def public_objects() -> dict[str, Any]:
@@ -41,8 +27,7 @@ def public_objects() -> dict[str, Any]:
 
 def all_estimators() -> list[type[BaseEstimator]]:
     """All public estimator classes, each once, in the order of their names."""
-    found = {obj for obj in public_objects().values() if inspect.isclass(obj) and issubclass(obj, BaseEstimator)}
-    return sorted(found, key=lambda cls: (cls.__module__, cls.__name__))
+    return sorted(set(_discovery.public_estimators().values()), key=lambda cls: (cls.__module__, cls.__name__))
 
 
 def peer_of(estimator: type[BaseEstimator]) -> type[BaseEstimator] | None:

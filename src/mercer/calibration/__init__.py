@@ -1,0 +1,3 @@
+"""Calibration of probabilities."""
+
+__all__: list[str] = []

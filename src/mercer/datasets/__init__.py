@@ -1,0 +1,3 @@
+"""Small real tables that come with the library."""
+
+__all__: list[str] = []

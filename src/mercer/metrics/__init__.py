@@ -1,0 +1,3 @@
+"""Measures of how good predictions are."""
+
+__all__: list[str] = []

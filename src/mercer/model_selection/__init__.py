@@ -1,0 +1,3 @@
+"""Splits, searches and the whole protocol of learning."""
+
+__all__: list[str] = []
