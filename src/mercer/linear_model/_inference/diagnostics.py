@@ -94,7 +94,7 @@ class Diagnostics:
     def to_frame(self) -> Any:
         """The tests as a pandas DataFrame."""
         try:
-            import pandas as pd  # type: ignore[import-untyped]
+            import pandas as pd
         except ImportError as error:
             raise ImportError("Diagnostics.to_frame needs pandas; install it, or read `checks`.") from error
         return pd.DataFrame([vars(check) for check in self.checks])

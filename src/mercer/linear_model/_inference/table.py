@@ -33,7 +33,7 @@ def names_of_features(estimator: Any, n_features: int, given: Sequence[str] | No
 def coefficient_frame(owner: str, names: list[str], columns: Mapping[str, FloatArray], conf_int: FloatArray) -> Any:
     """The table of coefficients as a pandas DataFrame."""
     try:
-        import pandas as pd  # type: ignore[import-untyped]
+        import pandas as pd
     except ImportError as error:
         raise ImportError(f"{owner}.to_frame needs pandas; install it, or read the fields themselves.") from error
     return pd.DataFrame({**columns, "conf_low": conf_int[:, 0], "conf_high": conf_int[:, 1]}, index=names)
