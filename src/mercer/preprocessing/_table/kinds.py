@@ -1,0 +1,203 @@
+"""Which kind a column is of, and its values as that kind."""
+
+from __future__ import annotations
+
+import dataclasses
+import zlib
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from mercer.preprocessing._table.columns import (
+    BOOLEAN,
+    DURATION,
+    MOMENT,
+    NUMBER,
+    WORDS,
+    Column,
+    float_column,
+    label,
+    words_column,
+)
+from mercer.preprocessing._table.parsing import are_booleans, are_moments, are_numbers, moments_of, numbers_of, truths_of
+
+USED_KINDS = ("number", "category", "boolean", "date", "datetime", "duration", "text")
+N_ROWS_TO_JUDGE = 20  # with fewer, values that are all distinct say nothing
+_STORAGE_OF_KIND = {
+    "number": NUMBER,
+    "boolean": BOOLEAN,
+    "date": MOMENT,
+    "datetime": MOMENT,
+    "duration": DURATION,
+    "category": WORDS,
+    "text": WORDS,
+}
+_A_VALUE = {"number": "a number", "boolean": "true or false", "date": "a date", "datetime": "a date", "duration": "a duration"}
+_DAY = np.timedelta64(86_400_000_000, "us")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a column is, why, and how many values it has."""
+
+    kind: str
+    reason: str
+    n_distinct: int
+    n_missing: int
+
+
+class KindFinder:
+    """Tells the kind of one column after another; remembers those seen, to know a duplicate."""
+
+    def __init__(self, params: SimpleNamespace) -> None:
+        self._params = params
+        self._seen: dict[Any, list[Column]] = {}
+
+    def find(self, column: Column, given: str | None = None) -> Finding:
+        """The kind of a column; `given` is what the user says it is."""
+        n_missing = int(column.is_missing.sum())
+        n_distinct = _count_distinct(column)
+        if given is not None:
+            return Finding(given, "given by kinds", n_distinct, n_missing)
+        n_present = len(column.values) - n_missing
+        if n_present == 0:
+            kind, reason = "empty", "every value is missing"
+        elif n_distinct == 1 and n_missing == 0:
+            kind, reason = "constant", f"every value is {_first(column)!r}"
+        elif (twin := self._twin(column)) is not None:
+            kind, reason = "duplicate", f"equal to column {twin!r} in every row"
+        else:
+            kind, reason = self._kind_of_values(column, n_distinct, n_present)
+        return Finding(kind, f"{reason}; {column.note}" if column.note else reason, n_distinct, n_missing)
+
+    def _twin(self, column: Column) -> str | None:
+        key = (column.storage, column.levels, zlib.crc32(column.values.tobytes()))
+        known = self._seen.setdefault(key, [])
+        bits = column.values.tobytes()
+        twin = next((other.name for other in known if other.values.tobytes() == bits), None)
+        known.append(column)
+        return twin
+
+    def _kind_of_values(self, column: Column, n_distinct: int, n_present: int) -> tuple[str, str]:
+        if column.storage == NUMBER:
+            return _kind_of_numbers(column, n_distinct)
+        if column.storage == WORDS:
+            return self._kind_of_words(column, n_distinct, n_present)
+        if column.storage == MOMENT:
+            return _kind_of_moments(column.values)
+        return column.storage, f"its type is {column.storage}"
+
+    def _kind_of_words(self, column: Column, n_distinct: int, n_present: int) -> tuple[str, str]:
+        words = column.levels
+        if column.is_declared:
+            return "category", "its type is categorical"
+        if are_booleans(words):
+            return "boolean", f"the words are {' and '.join(map(repr, words))}"
+        if are_numbers(words):
+            return "number", "every word is a number"
+        if are_moments(words):
+            kind, _ = _kind_of_moments(moments_of(words))
+            return kind, f"every word is a {kind}"
+        share = n_distinct / n_present
+        n_words = sum(len(word.split()) for word in words) / n_distinct
+        figures = f"{n_distinct} distinct values in {n_present} rows, {n_words:.1f} words each"
+        if n_present >= N_ROWS_TO_JUDGE and share > self._params.text_share and n_words >= self._params.text_words:
+            return "text", figures
+        if n_present >= N_ROWS_TO_JUDGE and share >= self._params.identifier_share:
+            return "identifier", figures
+        return "category", f"{n_distinct} distinct words in {n_present} rows"
+
+
+def _kind_of_numbers(column: Column, n_distinct: int) -> tuple[str, str]:
+    values, n = column.values, len(column.values)
+    if n_distinct == n and n >= N_ROWS_TO_JUDGE:
+        low, high = values.min(), values.max()
+        if high == low + (n - 1) and (values == np.floor(values)).all():
+            return "identifier", f"the whole numbers from {label(low)} to {label(high)}, each once: a numbering of the rows"
+    return "number", f"{n_distinct} distinct numbers"
+
+
+def _kind_of_moments(values: Any) -> tuple[str, str]:
+    times = values[~np.isnat(values)].astype(np.int64) % _DAY.astype(np.int64)
+    return ("datetime", "moments with a time of day") if times.any() else ("date", "days without a time of day")
+
+
+def _count_distinct(column: Column) -> int:
+    if column.storage == WORDS:
+        return len(column.levels)
+    if len(column.values) == 0:
+        return 0
+    ordered = np.sort(column.values[~column.is_missing])
+    return int((ordered[1:] != ordered[:-1]).sum()) + 1 if len(ordered) else 0
+
+
+def _first(column: Column) -> str:
+    return column.levels[0] if column.storage == WORDS else label(column.values[0])
+
+
+def as_kind(column: Column, kind: str, invalid: str) -> Column:
+    """The column in the storage of its kind. A value that cannot be of the kind is an error or, by `invalid`, missing."""
+    converted = _converted(column, kind)
+    is_strange = converted.is_missing & ~column.is_missing
+    if converted.storage != WORDS and converted.values.dtype.kind == "f":
+        is_strange |= np.isinf(converted.values)
+    if not is_strange.any():
+        return converted
+    if invalid == "error":
+        row = int(np.argmax(is_strange))
+        value = column.levels[column.values[row]] if column.storage == WORDS else column.values[row]
+        shown = "infinity" if isinstance(value, float) and np.isinf(value) else repr(label(value))
+        raise ValueError(
+            f"TablePreparer: column {column.name!r} holds {shown} in row {row}, which is not {_A_VALUE[kind]}; the column is "
+            f"of the kind {kind!r}. Correct it, set invalid='missing' to take such values as missing, or name another kind in "
+            "kinds."
+        )
+    values = converted.values.copy()
+    values[is_strange] = np.datetime64("NaT") if converted.storage == MOMENT else np.nan
+    return dataclasses.replace(converted, values=values)
+
+
+def _converted(column: Column, kind: str) -> Column:
+    storage = _STORAGE_OF_KIND[kind]
+    if column.storage == storage:
+        return column
+    if storage == WORDS:
+        return _as_words(column)
+    if column.storage == WORDS:
+        return _read_words(column, storage)
+    if MOMENT in (storage, column.storage):
+        nothing = np.full(len(column.values), "NaT", dtype="datetime64[us]")
+        return (
+            Column(column.name, MOMENT, nothing)
+            if storage == MOMENT
+            else float_column(column.name, storage, np.full(len(column.values), np.nan))
+        )
+    values = column.values
+    if storage == BOOLEAN:
+        values = np.where((values == 0) | (values == 1), values, np.nan)
+    return dataclasses.replace(column, storage=storage, values=values)
+
+
+def _read_words(column: Column, storage: str) -> Column:
+    """Words as what they mean."""
+    if storage == MOMENT:
+        moments = np.append(moments_of(column.levels), np.datetime64("NaT", "us"))
+        return Column(column.name, MOMENT, moments[column.values])
+    numbers = numbers_of(column.levels)
+    if storage == BOOLEAN:
+        numbers = np.where((numbers == 0) | (numbers == 1), numbers, truths_of(column.levels))
+    return float_column(column.name, storage, np.append(numbers, np.nan)[column.values])
+
+
+def _as_words(column: Column) -> Column:
+    is_missing = column.is_missing
+    distinct, inverse = np.unique(column.values[~is_missing], return_inverse=True)
+    if column.storage == BOOLEAN:
+        words = [str(bool(value)) for value in distinct.tolist()]
+    else:
+        words = [label(value) for value in distinct]
+    places = np.full(len(is_missing), -1, dtype=np.intp)
+    places[~is_missing] = inverse
+    return words_column(column.name, words, places)
