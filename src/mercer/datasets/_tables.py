@@ -75,8 +75,8 @@ ENTRIES: dict[str, Entry] = {
     "election": Entry(
         target="vote",
         description="944 voters before the American election of 1996: whom they will vote for, Clinton or Dole, by party, age, "
-        "income (24 steps), education (7 steps), population of the place in thousands, days a week with TV news, and where from "
-        "1 (left) to 7 (right) they see themselves and the candidates. Two classes.",
+        "income (24 steps), education (7 steps), population of the place in thousands, days a week with TV news, and where "
+        "from 1 (left) to 7 (right) they see themselves and the candidates. Two classes.",
         licence="public domain",
         source="American National Election Studies 1996, http://www.electionstudies.org/",
     ),

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from mercer._arrays import FloatArray
+from mercer._lazy import lazy_property
 
 NUMBER, BOOLEAN, MOMENT, DURATION, WORDS = "number", "boolean", "moment", "duration", "words"
 # Words that stand for a missing value in files, compared without case and outer blanks.
@@ -37,11 +38,16 @@ class Column:
     is_declared: bool = False  # its library calls it categorical
     note: str = ""  # what had to be done to read it
 
-    @property
+    @lazy_property
     def is_missing(self) -> npt.NDArray[np.bool_]:
         if self.storage == WORDS:
             return np.asarray(self.values < 0)
         return np.asarray(np.isnat(self.values) if self.storage == MOMENT else np.isnan(self.values))
+
+    @lazy_property
+    def ordered(self) -> npt.NDArray[Any]:
+        """The sorted values that are there: what is learned from them does not depend on the order of rows."""
+        return np.sort(self.values[~self.is_missing])
 
 
 def float_column(name: str, storage: str, values: Any) -> Column:
@@ -56,10 +62,10 @@ def words_column(name: str, levels: Sequence[str], places: Any, *, is_declared: 
     """A column of words, given levels in any order (some unused, some equal) and each row's place among them."""
     places = np.asarray(places, dtype=np.intp)
     is_used = np.bincount(places[places >= 0], minlength=len(levels)) > 0
-    used = {level for level, is_there in zip(levels, is_used.tolist(), strict=True) if is_there}
-    kept = sorted(level for level in used if len(level) > 4 or level.strip().casefold() not in MISSING_MARKS)
-    rank = {level: place for place, level in enumerate(kept)}
-    table = np.array([*(rank.get(level, -1) for level in levels), -1], dtype=np.intp)
+    used = set(levels) if is_used.all() else {level for level, is_there in zip(levels, is_used, strict=True) if is_there}
+    kept = sorted([level for level in used if len(level) > 4 or level.strip().casefold() not in MISSING_MARKS])
+    rank = dict(zip(kept, range(len(kept)), strict=True))
+    table = np.array([*[rank.get(level, -1) for level in levels], -1], dtype=np.intp)
     return Column(name, WORDS, table[places], tuple(kept), is_declared, note)
 
 
@@ -99,16 +105,11 @@ def object_column(name: str, values: list[Any], *, is_declared: bool = False) ->
 
 
 def _factorised(name: str, values: list[str | None], *, is_declared: bool = False, note: str = "") -> Column:
-    places: dict[Any, int] = {None: -1}
-    next_place = 0
-    coded = np.empty(len(values), dtype=np.intp)
-    for row, value in enumerate(values):
-        place = places.get(value)
-        if place is None:
-            place = places[value] = next_place
-            next_place += 1
-        coded[row] = place
-    return words_column(name, list(places)[1:], coded, is_declared=is_declared, note=note)
+    levels = [value for value in dict.fromkeys(values) if value is not None]
+    places: dict[str | None, int] = dict(zip(levels, range(len(levels)), strict=True))
+    places[None] = -1
+    coded = np.fromiter(map(places.__getitem__, values), dtype=np.intp, count=len(values))
+    return words_column(name, levels, coded, is_declared=is_declared, note=note)
 
 
 def _floats(name: str, storage: str, values: list[Any]) -> Column:
@@ -165,6 +166,7 @@ def duration_column(name: str, values: npt.NDArray[Any]) -> Column:
 class Table:
     """The columns of a table, each read when first asked for."""
 
+    source: Any
     names: tuple[str, ...]
     has_names: bool
     n_rows: int
@@ -179,7 +181,7 @@ class Table:
     @classmethod
     def of(cls, X: Any) -> Table:
         """A pandas or polars frame, a dict of columns, or anything that makes a two-dimensional array."""
-        if isinstance(X, Mapping):
+        if isinstance(X, Mapping) and not sp.issparse(X):  # SciPy has matrices that are dicts
             return cls._of_mapping(X)
         if hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "shape") and len(X.shape) == 2:
             return cls._of_frame(X)
@@ -187,7 +189,7 @@ class Table:
             raise TypeError("TablePreparer: X is lazy; call its collect() first.")
         X = check_array(X, dtype=None, ensure_all_finite=False, estimator="TablePreparer")
         names = tuple(f"x{number}" for number in range(X.shape[1]))
-        return cls(names, False, X.shape[0], lambda number: array_column(names[number], X[:, number]))
+        return cls(X, names, False, X.shape[0], lambda number: array_column(names[number], X[:, number]))
 
     @classmethod
     def _of_mapping(cls, X: Mapping[Any, Any]) -> Table:
@@ -202,7 +204,7 @@ class Table:
                 return float_column(names[number], BOOLEAN, values)
             return array_column(names[number], values)
 
-        return cls(names, has_names, len(arrays[0]), read)
+        return cls(X, names, has_names, len(arrays[0]), read)
 
     @classmethod
     def _of_frame(cls, X: Any) -> Table:
@@ -210,8 +212,8 @@ class Table:
 
         names, has_names = _check_names(list(X.columns), X.shape)
         if hasattr(X, "iloc"):
-            return cls(names, has_names, X.shape[0], lambda number: pandas_column(names[number], X.iloc[:, number]))
-        return cls(names, has_names, X.shape[0], lambda number: polars_column(names[number], X.to_series(number)))
+            return cls(X, names, has_names, X.shape[0], lambda number: pandas_column(names[number], X.iloc[:, number]))
+        return cls(X, names, has_names, X.shape[0], lambda number: polars_column(names[number], X.to_series(number)))
 
 
 def _check_names(names: list[Any], shape: tuple[int, int]) -> tuple[tuple[str, ...], bool]:
@@ -231,8 +233,3 @@ def _check_names(names: list[Any], shape: tuple[int, int]) -> tuple[tuple[str, .
         raise ValueError(f"TablePreparer: two columns are named {twice!r}; every column needs a name of its own.")
     has_names = n_strings > 0
     return (tuple(names) if has_names else tuple(f"x{number}" for number in range(len(names)))), has_names
-
-
-def present(column: Column) -> FloatArray:
-    """The sorted values of a column of floats that are there: what follows from them does not depend on the order of rows."""
-    return np.sort(column.values[~np.isnan(column.values)])

@@ -41,9 +41,11 @@ class DateTreatment:
         scales = []
         for part in parts:
             for values, is_circle in _outputs(moments, part, origin, needs.scales):
-                rule = {"scales": needs.scales and not is_circle, "keeps_missing": needs.keeps_missing}
-                scale = fit_scale(np.sort(values), **rule, skew_limit=np.inf)
-                scales.append(Scale(fill=0.0) if is_circle and not needs.keeps_missing else scale)
+                if is_circle or (needs.keeps_missing and not needs.scales):
+                    scales.append(Scale(fill=np.nan if needs.keeps_missing else 0.0))
+                else:
+                    rule = {"scales": needs.scales, "keeps_missing": needs.keeps_missing}
+                    scales.append(fit_scale(np.sort(values), **rule, skew_limit=np.inf))
         has_indicator = not needs.keeps_missing and bool(is_missing.any())
         return cls(kind, origin, parts, tuple(scales), needs.scales, needs.keeps_missing, has_indicator)
 

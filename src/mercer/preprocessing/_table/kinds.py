@@ -75,7 +75,7 @@ class KindFinder:
     def _twin(self, column: Column) -> str | None:
         key = (column.storage, column.levels, zlib.crc32(column.values.tobytes()))
         known = self._seen.setdefault(key, [])
-        bits = column.values.tobytes()
+        bits = column.values.tobytes() if known else b""
         twin = next((other.name for other in known if other.values.tobytes() == bits), None)
         known.append(column)
         return twin
@@ -101,7 +101,7 @@ class KindFinder:
             kind, _ = _kind_of_moments(moments_of(words))
             return kind, f"every word is a {kind}"
         share = n_distinct / n_present
-        n_words = sum(len(word.split()) for word in words) / n_distinct
+        n_words = len(" ".join(words).split()) / n_distinct
         figures = f"{n_distinct} distinct values in {n_present} rows, {n_words:.1f} words each"
         if n_present >= N_ROWS_TO_JUDGE and share > self._params.text_share and n_words >= self._params.text_words:
             return "text", figures
@@ -127,9 +127,7 @@ def _kind_of_moments(values: Any) -> tuple[str, str]:
 def _count_distinct(column: Column) -> int:
     if column.storage == WORDS:
         return len(column.levels)
-    if len(column.values) == 0:
-        return 0
-    ordered = np.sort(column.values[~column.is_missing])
+    ordered = column.ordered
     return int((ordered[1:] != ordered[:-1]).sum()) + 1 if len(ordered) else 0
 
 

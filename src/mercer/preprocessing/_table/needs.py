@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 # The parameter by which an estimator that splits categories is told of them; one inside an estimator that passes on X will do.
 _CATEGORICAL = re.compile(r"(estimator__)*categorical_features")
 _RESERVED_CODES = 2  # for the joined rare categories and for missing ones
+_MOST_CODES, _MOST_COLUMNS = 254, 32
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def needs_of(params: SimpleNamespace) -> Needs:
         if parameter is not None:
             max_bins = estimator.get_params(deep=True).get(parameter.replace("categorical_features", "max_bins"))
     codes = splits if params.categories == "auto" else params.categories == "codes"
-    limit = params.max_categories
+    limit = (_MOST_CODES if codes else _MOST_COLUMNS) if params.max_categories == "auto" else params.max_categories
     if codes and isinstance(max_bins, int):
         limit = max(1, min(limit, max_bins - _RESERVED_CODES))
     return Needs(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -55,21 +55,28 @@ def moment_of(word: str) -> np.datetime64:
         return np.datetime64("NaT", "us")
 
 
-def numbers_of(words: Iterable[str]) -> FloatArray:
+def numbers_of(words: Sequence[str]) -> FloatArray:
+    if words and "_" not in "".join(words):
+        try:  # the usual case, many at once
+            return np.array(words).astype(np.float64)
+        except ValueError:
+            pass
     return np.array([number_of(word) for word in words], dtype=np.float64)
 
 
-def truths_of(words: Iterable[str]) -> FloatArray:
+def truths_of(words: Sequence[str]) -> FloatArray:
     return np.array([truth_of(word) for word in words], dtype=np.float64)
 
 
-def moments_of(words: Iterable[str]) -> npt.NDArray[Any]:
+def moments_of(words: Sequence[str]) -> npt.NDArray[Any]:
     return np.array([moment_of(word) for word in words], dtype="datetime64[us]")
 
 
 def are_numbers(words: tuple[str, ...]) -> bool:
     """Whether all words are numbers. Zeros in front ("007") are there to be kept: such words are keys."""
-    return not any(map(_LEADING_ZERO.match, words)) and not any(np.isnan(number_of(word)) for word in words)
+    if not words or np.isnan(number_of(words[0])) or any(map(_LEADING_ZERO.match, words)):
+        return False
+    return not np.isnan(numbers_of(words)).any()
 
 
 def are_booleans(words: tuple[str, ...]) -> bool:

@@ -32,8 +32,8 @@ class TablePreparer(TransformerMixin, MercerEstimator):  # type: ignore[misc]
     estimator : estimator or None, default=None
         What the table is prepared for; it is read, never fitted. One that has a parameter `categorical_features` (itself, or
         the estimator inside it) or the tag `input_tags.categorical` splits categories by itself and gets codes and numbers as
-        they are; any other gets scaled numbers and a column a category. One with the tag `input_tags.allow_nan` gets missing values
-        as NaN. None: what suits every estimator, scaled, a column a category, nothing missing.
+        they are; any other gets scaled numbers and a column a category. One with the tag `input_tags.allow_nan` gets missing
+        values as NaN. None: what suits every estimator, scaled, a column a category, nothing missing.
     kinds : dict or None, default=None
         The kind of columns, by name or number, in place of what would be inferred: "number", "category", "boolean", "date",
         "datetime", "duration" or "text".
@@ -52,8 +52,9 @@ class TablePreparer(TransformerMixin, MercerEstimator):  # type: ignore[misc]
         error that names the column and the value, or a missing value.
     min_frequency : int, default=5
         A category in fewer rows is joined with the other rare ones; never more than a twentieth of the rows is asked for.
-    max_categories : int, default=100
-        All but the most frequent categories are joined. For codes at most the estimator's `max_bins` less 2.
+    max_categories : int or "auto", default="auto"
+        All but this many of the most frequent categories are joined. "auto": 32 for a column each; for codes the estimator's
+        `max_bins` less 2, or 254.
     skew_limit : float, default=2.0
         Scaled numbers with a skewness beyond it are bent; infinity: none are.
     identifier_share : float, default=0.95
@@ -140,7 +141,7 @@ class TablePreparer(TransformerMixin, MercerEstimator):  # type: ignore[misc]
         "missing": OneOf("auto", "keep", "impute"),
         "invalid": OneOf("error", "missing"),
         "min_frequency": Integer(1),
-        "max_categories": Integer(1),
+        "max_categories": OneOf("auto") | Integer(1),
         "skew_limit": Real(above=0) | Infinity(),
         "identifier_share": Real(above=0, most=1),
         "text_share": Real(least=0, most=1),
@@ -160,7 +161,7 @@ class TablePreparer(TransformerMixin, MercerEstimator):  # type: ignore[misc]
         missing: str = "auto",
         invalid: str = "error",
         min_frequency: int = 5,
-        max_categories: int = 100,
+        max_categories: Any = "auto",
         skew_limit: float = 2.0,
         identifier_share: float = 0.95,
         text_share: float = 0.5,
@@ -199,7 +200,7 @@ class TablePreparer(TransformerMixin, MercerEstimator):  # type: ignore[misc]
         """
         params = check_params(self)
         table = X if isinstance(X, Table) else Table.of(X)
-        task = FitTask.start(self, X)
+        task = FitTask.start(self, table.source)
         treatments, found = plan_table(table, params, needs_of(params))
         is_code = [treatment.is_categorical for _, treatment in treatments for _ in treatment.suffixes]
         attributes = {

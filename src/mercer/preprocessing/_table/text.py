@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,8 @@ from mercer.preprocessing._table.columns import Column
 from mercer.preprocessing._table.needs import Needs
 from mercer.preprocessing._table.treatments import MISSING_SUFFIX, describe_missing
 
-_WORD = re.compile(r"\w\w+")
+_END = "\0"  # between two texts
+_WORD = re.compile(r"\w\w+|\0")
 _MIN_TEXTS = 2  # a word in fewer rows tells nothing of others
 _NEGLIGIBLE = 1e-10  # of the largest eigenvalue
 
@@ -39,10 +40,10 @@ class TextTreatment:
     @classmethod
     def fit(cls, column: Column, needs: Needs, *, max_words: int, n_components: int) -> TextTreatment:
         has_indicator = not needs.keeps_missing and bool((column.values < 0).any())
-        texts = [_WORD.findall(text.lower()) for text in column.levels]
-        n_rows = np.bincount(column.values[column.values >= 0], minlength=len(texts)).astype(np.float64)
-        vocabulary, inverse_frequency = _vocabulary(texts, n_rows, max_words)
-        rows = _weighted_rows(texts, vocabulary, inverse_frequency)
+        words = _Words.of(column.levels)
+        n_rows = np.bincount(column.values[column.values >= 0], minlength=words.n_texts).astype(np.float64)
+        vocabulary, inverse_frequency = _vocabulary(words, n_rows, max_words)
+        rows = _weighted_rows(words, vocabulary, inverse_frequency)
         directions = _directions(rows, n_rows, n_components)
         spread = _largest_deviation(rows @ directions, n_rows) if needs.scales else 1.0
         return cls(vocabulary, inverse_frequency, directions, spread, needs.keeps_missing, has_indicator)
@@ -60,9 +61,9 @@ class TextTreatment:
 
     def write(self, column: Column, out: FloatArray) -> None:
         n_components = self.directions.shape[1]
-        texts = [_WORD.findall(text.lower()) for text in column.levels]
-        values = np.zeros((len(texts) + 1, n_components))
-        values[:-1] = (_weighted_rows(texts, self.vocabulary, self.inverse_frequency) @ self.directions) / self.spread
+        rows = _weighted_rows(_Words.of(column.levels), self.vocabulary, self.inverse_frequency)
+        values = np.zeros((rows.shape[0] + 1, n_components))
+        values[:-1] = (rows @ self.directions) / self.spread
         if self.keeps_missing:
             values[-1] = np.nan
         out[:, :n_components] = values[column.values]
@@ -70,32 +71,52 @@ class TextTreatment:
             out[:, n_components] = column.values < 0
 
 
-def _vocabulary(texts: list[list[str]], n_rows: FloatArray, max_words: int) -> tuple[tuple[str, ...], FloatArray]:
+@dataclass(frozen=True)
+class _Words:
+    """All words of some texts in a row: the place of each among the distinct ones, and the number of its text."""
+
+    distinct: list[str]
+    places: npt.NDArray[np.intp]
+    text: npt.NDArray[np.intp]
+    n_texts: int
+
+    @classmethod
+    def of(cls, texts: tuple[str, ...]) -> _Words:
+        joined = _END.join(text.replace(_END, " ") for text in texts) if _END in "".join(texts) else _END.join(texts)
+        found = _WORD.findall(joined.lower())
+        distinct = [_END, *sorted(set(found) - {_END})]
+        number = dict(zip(distinct, range(len(distinct)), strict=True))
+        places = np.fromiter(map(number.__getitem__, found), dtype=np.intp, count=len(found))
+        is_word = places > 0
+        return cls(distinct[1:], places[is_word] - 1, np.cumsum(~is_word)[is_word], len(texts))
+
+    def counts(self, vocabulary: Sequence[str]) -> sp.csr_array:
+        """How often each text has each word."""
+        known = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
+        table = np.array([known.get(word, -1) for word in self.distinct], dtype=np.intp)
+        places = table[self.places]
+        is_known = places >= 0
+        entries = (np.ones(int(is_known.sum())), (self.text[is_known], places[is_known]))
+        return sp.csr_array(entries, shape=(self.n_texts, len(vocabulary)))
+
+
+def _vocabulary(words: _Words, n_rows: FloatArray, max_words: int) -> tuple[tuple[str, ...], FloatArray]:
     """The words in most rows, sorted, and ln((1 + n) / (1 + rows with the word)) + 1 of each."""
-    counts: Counter[str] = Counter()
-    for words, weight in zip(texts, n_rows.astype(np.int64).tolist(), strict=True):
-        for word in set(words):
-            counts[word] += weight
-    frequent = [word for word, count in counts.items() if count >= _MIN_TEXTS]
-    kept = sorted(sorted(frequent, key=lambda word: (-counts[word], word))[:max_words])
-    frequency = np.array([counts[word] for word in kept], dtype=np.float64)
-    return tuple(kept), np.log((1 + n_rows.sum()) / (1 + frequency)) + 1
+    every = words.distinct
+    counts = words.counts(every)
+    frequency = np.bincount(counts.indices, weights=np.repeat(n_rows, np.diff(counts.indptr)), minlength=len(every))
+    ranked = np.argsort(-frequency, kind="stable")[:max_words]
+    kept = np.sort(ranked[frequency[ranked] >= _MIN_TEXTS])
+    return tuple(every[place] for place in kept), np.log((1 + n_rows.sum()) / (1 + frequency[kept])) + 1
 
 
-def _weighted_rows(texts: list[list[str]], vocabulary: tuple[str, ...], inverse_frequency: FloatArray) -> sp.csr_array:
+def _weighted_rows(words: _Words, vocabulary: tuple[str, ...], inverse_frequency: FloatArray) -> sp.csr_array:
     """Counts of words times their weights, each row of length 1 (or 0)."""
-    known = {word: place for place, word in enumerate(vocabulary)}
-    places: list[int] = []
-    ends = [0]
-    for words in texts:
-        places.extend([known[word] for word in words if word in known])
-        ends.append(len(places))
-    shape = (len(texts), len(vocabulary))
-    rows = sp.csr_array((np.ones(len(places)), np.array(places, dtype=np.int32), np.array(ends, dtype=np.int32)), shape=shape)
-    rows.sum_duplicates()
+    rows = words.counts(vocabulary)
     rows.data *= inverse_frequency[rows.indices]
-    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1))).ravel()
-    rows.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(rows.indptr))
+    number = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    lengths = np.sqrt(np.bincount(number, weights=np.square(rows.data), minlength=rows.shape[0]))
+    rows.data /= lengths[number]
     return rows
 
 

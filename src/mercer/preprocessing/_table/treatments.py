@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mercer._arrays import FloatArray
-from mercer.preprocessing._table.columns import Column, present
+from mercer.preprocessing._table.columns import Column
 from mercer.preprocessing._table.needs import Needs
 from mercer.preprocessing._table.scale import Scale, fit_scale
 
@@ -63,7 +63,7 @@ class NumberTreatment:
 
     @classmethod
     def fit(cls, column: Column, kind: str, needs: Needs, *, skew_limit: float) -> NumberTreatment:
-        ordered = present(column)
+        ordered = column.ordered
         scales = needs.scales and kind != "boolean"
         scale = fit_scale(ordered, scales=scales, keeps_missing=needs.keeps_missing, skew_limit=skew_limit)
         if kind == "boolean" and not needs.keeps_missing:
