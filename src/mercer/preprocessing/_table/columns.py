@@ -63,7 +63,7 @@ def words_column(name: str, levels: Sequence[str], places: Any, *, is_declared: 
     places = np.asarray(places, dtype=np.intp)
     is_used = np.bincount(places[places >= 0], minlength=len(levels)) > 0
     used = set(levels) if is_used.all() else {level for level, is_there in zip(levels, is_used, strict=True) if is_there}
-    kept = sorted([level for level in used if len(level) > 4 or level.strip().casefold() not in MISSING_MARKS])
+    kept = sorted([level for level in used if level.strip().casefold() not in MISSING_MARKS])
     rank = dict(zip(kept, range(len(kept)), strict=True))
     table = np.array([*[rank.get(level, -1) for level in levels], -1], dtype=np.intp)
     return Column(name, WORDS, table[places], tuple(kept), is_declared, note)
@@ -183,10 +183,10 @@ class Table:
         """A pandas or polars frame, a dict of columns, or anything that makes a two-dimensional array."""
         if isinstance(X, Mapping) and not sp.issparse(X):  # SciPy has matrices that are dicts
             return cls._of_mapping(X)
+        if hasattr(X, "collect") and hasattr(X, "collect_schema"):
+            raise TypeError("TablePreparer: X is lazy; call its collect() first.")
         if hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "shape") and len(X.shape) == 2:
             return cls._of_frame(X)
-        if hasattr(X, "collect_schema"):
-            raise TypeError("TablePreparer: X is lazy; call its collect() first.")
         X = check_array(X, dtype=None, ensure_all_finite=False, estimator="TablePreparer")
         names = tuple(f"x{number}" for number in range(X.shape[1]))
         return cls(X, names, False, X.shape[0], lambda number: array_column(names[number], X[:, number]))

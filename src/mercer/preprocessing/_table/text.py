@@ -88,7 +88,7 @@ class _Words:
         number = dict(zip(distinct, range(len(distinct)), strict=True))
         places = np.fromiter(map(number.__getitem__, found), dtype=np.intp, count=len(found))
         is_word = places > 0
-        return cls(distinct[1:], places[is_word] - 1, np.cumsum(~is_word)[is_word], len(texts))
+        return cls(distinct[1:], places[is_word] - 1, np.cumsum(~is_word, dtype=np.intp)[is_word], len(texts))
 
     def counts(self, vocabulary: Sequence[str]) -> sp.csr_array:
         """How often each text has each word."""
