@@ -83,6 +83,23 @@ def test_a_column_equal_to_an_earlier_one_is_a_duplicate():
     assert preparer.report_[1].reason == "equal to column 'a' in every row"
 
 
+def test_every_nan_is_the_same_nan():
+    x = np.array([1.0, np.nan, 3.0, np.nan])
+    other = x.copy()
+    other.view(np.uint64)[[1, 3]] ^= 1 << 63  # another NaN, as some operations leave it
+    assert TablePreparer().fit({"a": x, "b": other}).kinds_ == {"a": "number", "b": "duplicate"}
+
+
+def test_python_moments_with_a_zone_are_read_by_the_clock_on_the_wall():
+    zone = datetime.timezone(datetime.timedelta(hours=5))
+    moments = [datetime.datetime(2024, 1, 1 + row, row, 30) for row in range(20)]
+    outputs = [
+        TablePreparer(scaling=False).fit_transform({"x": _words([moment.replace(tzinfo=tz) for moment in moments])})
+        for tz in (None, zone)
+    ]
+    np.testing.assert_array_equal(outputs[0], outputs[1])
+
+
 def test_thresholds_decide_between_category_identifier_and_text():
     words = {"word": _words([f"key{row // 2}" for row in range(N)])}
     assert TablePreparer().fit(words).kinds_["word"] == "category"
