@@ -22,11 +22,12 @@ if TYPE_CHECKING:
         svm,
         tree,
     )
-    from mercer._persistence import load, save
+    from mercer._persistence import FileFormatError, load, save
     from mercer._show_versions import show_versions
 
 __version__ = "0.1.0"
 __all__ = [
+    "FileFormatError",
     "__version__",
     "calibration",
     "cluster",
@@ -48,7 +49,12 @@ __all__ = [
 ]
 
 
-_FUNCTIONS = {"load": "mercer._persistence", "save": "mercer._persistence", "show_versions": "mercer._show_versions"}
+_FUNCTIONS = {
+    "FileFormatError": "mercer._persistence",
+    "load": "mercer._persistence",
+    "save": "mercer._persistence",
+    "show_versions": "mercer._show_versions",
+}
 
 
 def __getattr__(name: str) -> Any:

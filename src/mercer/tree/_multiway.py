@@ -26,6 +26,22 @@ class MultiwayTree:
     counts: FloatArray  # the weight of every class, of shape (n_nodes, n_classes)
     gain: FloatArray  # bits that the split gains; 0 in a leaf
 
+    def __post_init__(self) -> None:
+        """Refuse what is no tree: a walk along its branches could otherwise go on for ever."""
+        lengths = {np.shape(part)[:1] for part in (self.feature, self.parent, self.code, self.n_rows, self.counts, self.gain)}
+        n = len(self.parent)
+        is_tree = (
+            lengths == {(n,)}
+            and n > 0
+            and self.parent[0] == -1
+            and bool(np.all((self.parent[1:] >= 0) & (self.parent[1:] < np.arange(1, n))))
+            and bool(np.all(np.diff(self.parent) >= 0))
+        )
+        if not is_tree:
+            raise ValueError(
+                "The nodes are no tree: each but the first must have a parent before it, and parents come in order."
+            )
+
     @property
     def node_count(self) -> int:
         return len(self.feature)

@@ -127,8 +127,8 @@ class AdaptiveHuber(Objective):
     The step of a leaf is Friedman's: its median residual, and the mean of what is left, cut to delta.
     """
 
-    def __init__(self, share: float) -> None:
-        super().__init__(Huber())
+    def __init__(self, share: float, loss: Huber | None = None) -> None:
+        super().__init__(Huber() if loss is None else loss)
         self._share = share
 
     def start(self, y: FloatArray, weights: FloatArray | None) -> FloatArray:
