@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
+import math
 import os
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -22,65 +23,67 @@ PathLike = str | os.PathLike[str]
 
 
 class ModelFile:
-    """A file that has been opened: its metadata, and its tensors, each read when it is asked for.
+    """An open file: its metadata, and its tensors, each read when it is asked for.
 
     Parameters
     ----------
-    path : str
-    handle
-        What `safetensors.safe_open` gave. The package has checked that the tensors lie in the file, one after another.
+    file : binary file
+        One whose header the safetensors package has checked. What is used of it is checked again, as it was opened again.
     is_mapped : bool
         Whether arrays are views of the file, read only.
     """
 
-    def __init__(self, path: str, handle: Any, is_mapped: bool) -> None:
-        self._handle = handle
-        self.metadata: dict[str, str] = handle.metadata() or {}
-        self.names: list[str] = list(handle.keys())
-        self._map = _Map(path) if is_mapped else None
+    def __init__(self, file: io.FileIO, is_mapped: bool) -> None:
+        n_bytes = os.fstat(file.fileno()).st_size
+        n_header = int.from_bytes(file.read(8), "little")
+        if n_header > min(MAX_HEADER, n_bytes):
+            raise FileFormatError("the header is longer than it can be.")
+        header = json.loads(file.read(n_header))
+        self.metadata: dict[str, str] = header.pop("__metadata__", {})
+        self.names = list(header)
+        self._entries, self._start, self._n_bytes = header, 8 + n_header, n_bytes
+        self._file = file
+        self._map = np.memmap(file, dtype=np.uint8, mode="r") if is_mapped else None
 
     def tensor(self, name: str) -> Array:
-        part = self._handle.get_slice(name)
-        kind, shape = part.get_dtype(), tuple(part.get_shape())
-        if kind not in PLAIN:
-            raise FileFormatError(f"the tensor {name!r} has the type {kind}, which no array of a model has.")
-        if self._map is not None:
-            return self._map.array(name, PLAIN[kind], shape)
-        tensor: Array = self._handle.get_tensor(name)
-        return tensor if tensor.flags.aligned else tensor.copy()
-
-
-class _Map:
-    """The bytes of a file, mapped read only, and where each tensor begins."""
-
-    def __init__(self, path: str) -> None:
-        self._bytes = np.memmap(path, dtype=np.uint8, mode="r")
-        n_header = int(self._bytes[:8].view("<u8")[0])
-        header = json.loads(self._bytes[8 : 8 + n_header].tobytes())
-        self._places = {name: entry["data_offsets"] for name, entry in header.items() if name != "__metadata__"}
-        self._start = 8 + n_header
-
-    def array(self, name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
-        begin, end = self._places[name]
-        part = np.asarray(self._bytes[self._start + begin : self._start + end])
+        """An array of one of the types that safetensors has."""
+        entry = self._entries[name]
+        shape, (begin, end) = entry["shape"], entry["data_offsets"]
+        if (dtype := PLAIN.get(entry["dtype"])) is None:
+            raise FileFormatError(f"the tensor {name!r} has the type {entry['dtype']}, which no array of a model has.")
+        begin, end = self._start + begin, self._start + end
+        if end - begin != math.prod(shape) * dtype.itemsize or not 0 <= begin <= end <= self._n_bytes:
+            raise FileFormatError(f"the tensor {name!r} does not lie in the file.")
+        if self._map is None:
+            return self._read(begin, np.empty(shape, dtype))
+        part = np.asarray(self._map[begin:end])
         # A file by another writer may have tensors at any place; arithmetic on them needs a copy.
-        is_aligned = (part.ctypes.data % dtype.itemsize) == 0
+        is_aligned = part.ctypes.data % dtype.alignment == 0
         return (part if is_aligned else part.copy()).view(dtype).reshape(shape)
+
+    def _read(self, begin: int, out: Array) -> Array:
+        self._file.seek(begin)
+        bytes_left = out.reshape(-1).view(np.uint8).data
+        while bytes_left:  # one reading gives two gigabytes at most
+            if not (n_read := self._file.readinto(bytes_left)):
+                raise FileFormatError("the file became shorter while it was read.")
+            bytes_left = bytes_left[n_read:]
+        return out
 
 
 @contextlib.contextmanager
 def open_file(path: PathLike, *, is_mapped: bool) -> Iterator[ModelFile]:
     """Open a file of tensors; raises FileFormatError where it is none, and OSError where it cannot be read."""
     name = _checked(path)
-    if not stat.S_ISREG(os.stat(name).st_mode):  # a pipe would be waited for
+    if not stat.S_ISREG(os.stat(name).st_mode):  # to open a pipe would be to wait for a writer
         raise FileFormatError(f"{name}: not a regular file.")
-    with open(name, "rb"):
-        pass  # raises what open raises, where safetensors has an error of its own
-    try:
-        with safe_open(name, framework="np") as handle:
-            yield ModelFile(name, handle, is_mapped)
-    except SafetensorError as error:
-        raise FileFormatError(f"{name}: not a file of a model, or a damaged one: {error}.") from error
+    with open(name, "rb", buffering=0) as file:
+        try:
+            with safe_open(name, framework="np"):
+                pass  # the header is as it should be, and tensors lie in the file one after another
+        except SafetensorError as error:
+            raise FileFormatError(f"{name}: not a file of a model, or a damaged one: {error}.") from error
+        yield ModelFile(file, is_mapped)
 
 
 def write_file(path: PathLike, tensors: Mapping[str, Array], metadata: Mapping[str, str], *, overwrite: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from reprlib import repr as short
 from typing import Any
 
 import sklearn
@@ -15,6 +16,7 @@ from mercer._persistence.errors import FileFormatError
 from mercer._persistence.file import ModelFile, PathLike, open_file, write_file
 from mercer._persistence.limits import SAFE_INTEGER
 
+KEY = "mercer"  # of the structure among the metadata
 FORMAT = "mercer-model"
 VERSION = 1
 
@@ -60,14 +62,15 @@ def save(model: BaseEstimator, path: PathLike, *, overwrite: bool = True) -> Non
         raise TypeError(f"model={model!r} cannot be saved; it must be an estimator (an instance).")
     encoder = Encoder()
     encoder.add(model)
-    metadata = {
+    structure = {
         "format": FORMAT,
-        "format_version": str(VERSION),
-        "mercer_version": mercer.__version__,
-        "scikit_learn_version": sklearn.__version__,
-        "class": str(encoder.objects[-1]["class"]),
-        "structure": json.dumps(encoder.objects, allow_nan=False, separators=(",", ":")),
+        "version": VERSION,
+        "mercer": mercer.__version__,
+        "scikit-learn": sklearn.__version__,
+        "objects": encoder.objects,
     }
+    # One entry: safetensors writes several in any order, and the same model is to give the same file.
+    metadata = {KEY: json.dumps(structure, allow_nan=False, separators=(",", ":"))}
     write_file(path, encoder.tensors, metadata, overwrite=overwrite)
 
 
@@ -108,28 +111,29 @@ def load(path: PathLike, *, mmap: bool = False) -> Any:
     """
     with open_file(path, is_mapped=mmap) as file:
         try:
-            return Decoder(file).build(_structure(file))
+            return Decoder(file).build(_objects(file))
         except FileFormatError as error:
             raise FileFormatError(f"{path}: {error}") from error
 
 
-def _structure(file: ModelFile) -> Any:
-    """The JSON of a file of ours and of a version that is known."""
-    if file.metadata.get("format") != FORMAT:
+def _objects(file: ModelFile) -> Any:
+    """The objects of a file of ours and of a version that is known."""
+    if not isinstance(text := file.metadata.get(KEY), str):
         raise FileFormatError("it holds tensors, but no model of Mercer's.")
-    version = file.metadata.get("format_version", "")
-    if version != str(VERSION):
-        written_by = file.metadata.get("mercer_version", "another version")
+    try:
+        structure = json.loads(text, object_pairs_hook=_without_repeats, parse_int=_small, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"its structure is not JSON as it should be: {error}.") from error
+    if not isinstance(structure, dict) or structure.get("format") != FORMAT:
+        raise FileFormatError("it holds tensors, but no model of Mercer's.")
+    if (version := structure.get("version")) is True or version != VERSION:
         raise FileFormatError(
-            f"it has the format version {version[:20]!r}, written by Mercer {written_by[:20]!r}; this is Mercer "
+            f"it has the format version {short(version)}, written by Mercer {short(structure.get('mercer'))}; this is Mercer "
             f"{mercer.__version__}, which reads version {VERSION}. Install the version of Mercer that wrote it, or a later one."
         )
-    try:
-        return json.loads(
-            file.metadata.get("structure", ""), object_pairs_hook=_without_repeats, parse_int=_small, parse_constant=_refuse
-        )
-    except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"its structure is not JSON as it should be: {error or 'nested too deep'}.") from error
+    if unknown := structure.keys() - {"format", "version", "mercer", "scikit-learn", "objects"}:
+        raise FileFormatError(f"the part {short(min(unknown))} of its structure is not known.")
+    return structure.get("objects")
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

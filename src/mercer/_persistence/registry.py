@@ -56,6 +56,7 @@ _RECORDS = {
     "link.ComplementaryLogLog": "mercer.linear_model._glm.links:ComplementaryLogLog",
     "link.Inverse": "mercer.linear_model._glm.links:Inverse",
     "link.Sqrt": "mercer.linear_model._glm.links:Sqrt",
+    "OnlineIterate": "mercer.linear_model._online.stochastic:Iterate",
     "GlmStatistics": "mercer.linear_model._glm.inference:GlmStatistics",
     "Likelihood": "mercer.linear_model._inference.wald:Likelihood",
     "LikelihoodSums": "mercer.linear_model._logistic.fit:LikelihoodSums",
