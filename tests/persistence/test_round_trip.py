@@ -199,7 +199,9 @@ def test_transformers_transform_to_the_same_bits(name, tmp_path):
 
 def classes_as(labels):
     data = make_data(LogisticRegression)
-    return data.X, np.asarray(labels, dtype=object if isinstance(labels[0], str) else None)[np.unique(data.y, return_inverse=True)[1]]
+    return data.X, np.asarray(labels, dtype=object if isinstance(labels[0], str) else None)[
+        np.unique(data.y, return_inverse=True)[1]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -235,7 +237,9 @@ def test_categories_of_trees_are_kept(tmp_path):
         LogisticRegressionCV(Cs=[0.1, 1.0], cv=StratifiedKFold(2)),
         LogisticRegression(C=np.inf, class_weight={"a": 1.0, "b": 2.0, "c": 1.0, "d": np.float32(0.5)}),
         AdaBoostClassifier(LogisticRegression(), n_estimators=3),
-        VotingClassifier([("a", LogisticRegression()), ("b", "drop"), ("c", DecisionTreeClassifier(max_depth=2))], voting="soft"),
+        VotingClassifier(
+            [("a", LogisticRegression()), ("b", "drop"), ("c", DecisionTreeClassifier(max_depth=2))], voting="soft"
+        ),
         SGDClassifier(random_state=np.random.RandomState(3), average=True),
     ],
     ids=lambda model: type(model).__name__,
@@ -261,7 +265,9 @@ def test_summaries_work_after_loading(tmp_path):
 
 def test_a_warm_start_goes_on_after_loading(tmp_path):
     data = make_data(GradientBoostingRegressor)
-    half = GradientBoostingRegressor(n_estimators=4, subsample=0.5, loss="huber", random_state=0, warm_start=True).fit(*data.args)
+    half = GradientBoostingRegressor(n_estimators=4, subsample=0.5, loss="huber", random_state=0, warm_start=True).fit(
+        *data.args
+    )
     loaded = round_trip(half, tmp_path).set_params(n_estimators=8).fit(*data.args)
     assert bits(loaded.predict(data.X)) == bits(half.set_params(n_estimators=8).fit(*data.args).predict(data.X))
 

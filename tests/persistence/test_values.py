@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from enum import Enum
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from mercer._persistence.registry import constructor_fields, registry
 from mercer._trace import Certificate, Status
 from mercer.linear_model import Ridge, SGDRegressor
 from mercer.preprocessing import StandardScaler
+from mercer.tree import ID3
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +48,7 @@ def same(one, other):
         orders = [array.flags.c_contiguous >= array.flags.f_contiguous for array in (one, other)]
         return is_alike and one.tobytes() == other.tobytes() and orders[0] == orders[1]
     if isinstance(one, (float, np.floating)):
-        return one == other and math.copysign(1, one) == math.copysign(1, other) or (one != one and other != other)
+        return (one == other and math.copysign(1, one) == math.copysign(1, other)) or (one != one and other != other)
     if isinstance(one, (complex, np.complexfloating)):
         return same(float(one.real), float(other.real)) and same(float(one.imag), float(other.imag))
     if isinstance(one, (list, tuple)):
@@ -116,7 +118,9 @@ def test_lists_of_arrays_in_an_array_of_objects_stay_apart(path):
     assert [part.tolist() for part in loaded] == [[0, 1, 2], [0, 1, 2]]
 
 
-@pytest.mark.parametrize("cv", [ShuffleSplit(3, test_size=0.2, random_state=1), TimeSeriesSplit(gap=1), PredefinedSplit([0, 1, -1])])
+@pytest.mark.parametrize(
+    "cv", [ShuffleSplit(3, test_size=0.2, random_state=1), TimeSeriesSplit(gap=1), PredefinedSplit([0, 1, -1])]
+)
 def test_splitters_split_alike(cv, path):
     X = np.zeros((3 if isinstance(cv, PredefinedSplit) else 30, 1))
     for one, other in zip(cv.split(X), round_trip(cv, path).split(X), strict=True):
@@ -193,7 +197,7 @@ def test_only_an_estimator_can_be_saved(model, path):
 
 def test_a_model_with_parameters_that_are_not_valid_does_not_load(path):
     mercer.save(Ridge(alpha=-1.0), path)
-    with pytest.raises(mercer.FileFormatError, match="alpha=-1.0 is not valid"):
+    with pytest.raises(mercer.FileFormatError, match=r"alpha=-1\.0 is not valid"):
         mercer.load(path)
 
 
@@ -214,8 +218,6 @@ def test_names_of_classes_in_files_are_public_or_ours():
 
 
 def test_the_functions_that_the_document_lists_are_those_that_files_may_hold():
-    from pathlib import Path
-
     text = (Path(__file__).parents[2] / "docs" / "format.md").read_text()
     for name in registry().functions:
         module, _, function = name.rpartition(".")
@@ -224,8 +226,6 @@ def test_the_functions_that_the_document_lists_are_those_that_files_may_hold():
 
 
 def test_values_computed_when_first_asked_for_are_not_stored():
-    from mercer.tree import ID3
-
     model = ID3().fit([["a"], ["b"], ["a"]], [0, 1, 0])
     assert model.tree_.depths.tolist() == [0, 1, 1]
     encoder = Encoder()

@@ -72,11 +72,7 @@ class Decoder:
         if json is None or isinstance(json, (bool, str)):
             return json
         if isinstance(json, int):
-            return (
-                json
-                if -SAFE_INTEGER <= json <= SAFE_INTEGER
-                else _fail(f"the integer {json} is not written as one so large is")
-            )
+            return json if -SAFE_INTEGER <= json <= SAFE_INTEGER else _fail("an integer is too large to be written like this")
         if isinstance(json, float):
             return json if math.isfinite(json) else _fail("a number is out of range")
         if isinstance(json, list):
