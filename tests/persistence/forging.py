@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from typing import Any
@@ -59,7 +60,7 @@ def _places(json_value: Any, found: list[tuple[Any, Any]]) -> list[tuple[Any, An
 
 def change_structure(structure: dict[str, Any], chance: random.Random) -> dict[str, Any]:
     """One to three changes anywhere: another value, a part less, two parts swapped, a part of another name."""
-    changed = json.loads(json.dumps(structure))
+    changed = copy.deepcopy(structure)
     for _ in range(chance.randint(1, 3)):
         places = _places(changed["objects"], [])
         if not places:
@@ -68,11 +69,11 @@ def change_structure(structure: dict[str, Any], chance: random.Random) -> dict[s
         other, other_key = chance.choice(places)
         action = chance.randrange(5)
         if action <= 1:
-            container[key] = chance.choice(NASTY)
+            container[key] = copy.deepcopy(chance.choice(NASTY))
         elif action == 2:
             del container[key]
         elif action == 3:
-            container[key] = json.loads(json.dumps(other[other_key]))
+            container[key] = copy.deepcopy(other[other_key])
         elif isinstance(container, dict):
             container[chance.choice(["_x", "x_", "kind", "class", "predict", "coef_", "__dict__"])] = container.pop(key)
     return changed
@@ -90,7 +91,8 @@ def change_tensors(tensors: dict[str, np.ndarray], chance: random.Random) -> dic
         elif action == 1:
             array = np.concatenate([array, array]) if array.ndim else array.reshape(1, 1)
         elif action == 2:
-            array = array.astype(chance.choice(["f4", "f8", "i4", "i8", "u4", "u1", "?"]))
+            with np.errstate(invalid="ignore", over="ignore"):
+                array = array.astype(chance.choice(["f4", "f8", "i4", "i8", "u4", "u1", "?"]))
         elif action == 3:
             array = array.reshape(-1) if array.ndim != 1 else array[:, None]
         elif action == 4 and array.size:

@@ -68,23 +68,24 @@ def use(path, X):
     return True
 
 
-def attack(estimator, folder, seed, n_files, way):
-    """Runs in a child: many changed files of one model. Returns how many of them still loaded."""
+def attack(estimators, folder, seed, n_files, way):
+    """Runs in a child: many changed files of each model. Returns how many of them still loaded."""
     resource.setrlimit(resource.RLIMIT_AS, (6_000_000_000, 6_000_000_000))
     chance = random.Random(seed)
     random.seed(seed)
-    X = saved(estimator, folder / "good")
-    content, (structure, tensors) = (folder / "good").read_bytes(), read(folder / "good")
-    assert use(folder / "good", X)
     path, n_loaded = folder / "bad", 0
-    for _ in range(n_files):
-        if way == "structure":
-            forge(path, change_structure(structure, chance), tensors)
-        elif way == "tensors":
-            forge(path, structure, change_tensors(tensors, chance))
-        else:
-            path.write_bytes(change_bytes(content, chance))
-        n_loaded += use(path, X)
+    for estimator in estimators:
+        X = saved(estimator, folder / "good")
+        content, (structure, tensors) = (folder / "good").read_bytes(), read(folder / "good")
+        assert use(folder / "good", X)
+        for _ in range(n_files):
+            if way == "structure":
+                forge(path, change_structure(structure, chance), tensors)
+            elif way == "tensors":
+                forge(path, structure, change_tensors(tensors, chance))
+            else:
+                path.write_bytes(change_bytes(content, chance))
+            n_loaded += use(path, X)
     return n_loaded
 
 
@@ -100,18 +101,21 @@ def change_bytes(content, chance):
     return bytes(changed)
 
 
-@pytest.mark.parametrize("way", ["structure", "tensors", "bytes"])
-@pytest.mark.parametrize("estimator", CHOSEN, ids=ids(CHOSEN))
-def test_changed_files_give_errors_and_nothing_worse(estimator, way, tmp_path):
-    run_in_child(attack, estimator, tmp_path, 0, 60, way, timeout=120)
+WAYS = ["structure", "tensors", "bytes"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_changed_files_give_errors_and_nothing_worse(way, tmp_path):
+    n_loaded = run_in_child(attack, CHOSEN, tmp_path, 0, 60, way, timeout=250)
+    assert 0 < n_loaded < 60 * len(CHOSEN)  # some changes do no harm, and then the model was used
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("way", ["structure", "tensors", "bytes"])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=ids(ESTIMATORS))
 def test_many_changed_files_give_errors_and_nothing_worse(estimator, way, tmp_path):
-    run_in_child(attack, estimator, tmp_path, 1, 1500, way, timeout=1200)
+    run_in_child(attack, [estimator], tmp_path, 1, 1000, way, timeout=1200)
 
 
 # ---- files that are no models
