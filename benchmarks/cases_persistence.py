@@ -92,7 +92,7 @@ def _differences(way: Files, outcome: Any, data: Data) -> float:
 
 
 def cases() -> Iterator[Case]:
-    size, same = Quality("bytes", _size, rtol=0.1, atol=5000), Quality("probabilities that differ", _differences)
+    size, same = Quality("bytes", _size, rtol=1.0), Quality("probabilities that differ", _differences)
     for name in _MODELS:
         for table, run, quality in (("save", _save, size), ("load", _load, same), ("load, mapped", _map, same)):
             yield Case(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import os
 import stat
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 import mercer
 import mercer._persistence.file as file_module
+import mercer._persistence.models as models_module
 from mercer.ensemble import RandomForestRegressor
 from mercer.linear_model import Ridge
 from tests.common.cases import make_data
@@ -120,6 +122,12 @@ def test_folders_pipes_and_missing_files_are_refused(model, tmp_path):
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     with pytest.raises(OSError, match="loop"):
         mercer.load(tmp_path / "loop")
+
+
+def test_the_examples_in_the_documentation_run():
+    results = doctest.testmod(models_module)
+    assert results.attempted >= 10
+    assert results.failed == 0
 
 
 # ---- mapping

@@ -101,14 +101,13 @@ def write_file(path: PathLike, tensors: Mapping[str, Array], metadata: Mapping[s
         with open(temporary, "rb") as file:
             if (n_header := int.from_bytes(file.read(8), "little")) > MAX_HEADER:
                 raise ValueError(f"the structure of the model takes {n_header} bytes; a file can hold {MAX_HEADER}.")
-            os.fsync(file.fileno())
+            os.fsync(file.fileno())  # before the name: after a loss of power there is the old file or the new one
         os.chmod(temporary, mode)
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
-    _sync_folder(os.path.dirname(target))
 
 
 def _checked(path: PathLike) -> str:
@@ -125,13 +124,3 @@ def _mode_for(target: str) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
-
-
-def _sync_folder(folder: str) -> None:
-    """Have the new name itself reach the disk, where folders can be opened."""
-    with contextlib.suppress(OSError):
-        number = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)

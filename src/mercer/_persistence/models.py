@@ -107,7 +107,7 @@ def load(path: PathLike, *, mmap: bool = False) -> Any:
     >>> path = os.path.join(tempfile.mkdtemp(), "model.mercer")
     >>> mercer.save(KMeans(2, random_state=0).fit([[0.0], [0.1], [5.0]]), path)
     >>> mercer.load(path, mmap=True).predict([[4.0]])
-    array([0], dtype=int32)
+    array([1], dtype=int32)
     """
     with open_file(path, is_mapped=mmap) as file:
         try:
