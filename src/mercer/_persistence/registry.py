@@ -8,6 +8,8 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import pkgutil
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
@@ -21,7 +23,9 @@ from mercer._discovery import public_estimators, public_modules
 
 Thing = TypeVar("Thing")
 
-# Objects of the library that are kept in estimators and have no public name. A file says what their constructor is given.
+# Objects of the library that are kept in estimators. A file says what their constructor is given. Other dataclasses of packages
+# that have estimators are found (see `_dataclasses`); a line is for a class that is none, one of two with the same name, and one
+# that was renamed or moved to another package: files keep the old name.
 _RECORDS = {
     "Certificate": "mercer._trace:Certificate",
     "Status": "mercer._trace:Status",
@@ -178,7 +182,8 @@ def registry() -> Registry:
     own = {name: _find(*entry.split(":")) for name, entry in _RECORDS.items()}
     records = {
         **{name: found for name, found in own.items() if not issubclass(found, Enum)},
-        **_public_classes(_is_public_record),
+        **_public_classes(_is_record),
+        **_dataclasses(),
         **{f"{module}.{name}": _find(module, name) for module, name in (entry.split(":") for entry in _SCIKIT_LEARN_RECORDS)},
     }
     enums = {name: found for name, found in own.items() if issubclass(found, Enum)}
@@ -206,8 +211,19 @@ def _public_classes(is_wanted: Callable[[type], bool]) -> dict[str, type]:
     }
 
 
-def _is_public_record(found: type) -> bool:
-    """Losses, penalties, schedules and the like: dataclasses of ours."""
+def _dataclasses() -> dict[str, type]:
+    """The dataclasses in packages with estimators, as "mercer.<package>.<class>"; where two have the same name, neither."""
+    found: dict[str, list[type]] = defaultdict(list)
+    for package in sorted({name.rpartition(".")[0] for name in public_estimators()}):
+        for entry in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
+            for name, value in vars(importlib.import_module(entry.name)).items():
+                if inspect.isclass(value) and value.__module__ == entry.name and _is_record(value):
+                    found[f"{package}.{name}"].append(value)
+    return {name: classes[0] for name, classes in found.items() if len(classes) == 1}
+
+
+def _is_record(found: type) -> bool:
+    """Losses, penalties, schedules, what a fit has found out: dataclasses of ours."""
     return found.__module__.startswith("mercer.") and is_dataclass(found) and not inspect.isabstract(found)
 
 
