@@ -113,5 +113,6 @@ void bind_grow_random(nb::module_& m);
 void bind_isolation(nb::module_& m);
 void bind_leaf_targets(nb::module_& m);
 void bind_histogram(nb::module_& m);
+void bind_metrics(nb::module_& m);
 
 }  // namespace mercer::bindings

@@ -16,12 +16,12 @@ def public_modules() -> list[ModuleType]:
 
 
 def public_objects() -> dict[str, Any]:
-    """All classes and functions in the `__all__` of a public module, by full name."""
+    """Mercer's own classes and functions in the `__all__` of a public module, by full name; not those passed on from others."""
     return {
-        f"{module.__name__}.{name}": getattr(module, name)
+        f"{module.__name__}.{name}": found
         for module in public_modules()
         for name in getattr(module, "__all__", ())
-        if callable(getattr(module, name))
+        if callable(found := getattr(module, name)) and found.__module__.startswith("mercer.")
     }
 
 
