@@ -68,36 +68,56 @@ void bind_log_loss(nb::module_& m) {
         array, array, nb::arg(), array, nb::arg().noconvert().none(), nb::arg(), ReleaseGil());
 }
 
-// Tallies with weights (`Sum` is double) and without (int64).
-template <class Sum, class Run>
-void with_weights(const Labels& truth, const Labels& predicted, const MaybeIn1<double>& weights, Run&& run) {
+template <class Sum>
+void tally_labels(const Labels& truth, const Labels& predicted, metrics::Weights<Sum> weights, std::int64_t low,
+                  const Out2<Sum>& sums, int n_threads) {
     require(predicted.shape(0) == truth.shape(0), "there must be one predicted label per true one");
-    run(vector<std::int64_t>(truth), vector<std::int64_t>(predicted),
-        metrics::Weights<Sum>{per_row<double>(weights, truth.shape(0))});
+    require(sums.shape(0) == 3 && sums.shape(1) > 0, "the result must have three rows and a column per label");
+    metrics::tally_labels<Sum>(vector<std::int64_t>(truth), vector<std::int64_t>(predicted), weights, low, rows<Sum>(sums),
+                               threads(n_threads));
 }
 
 template <class Sum>
+void tally_pairs(const Labels& truth, const Labels& predicted, metrics::Weights<Sum> weights, std::int64_t low,
+                 const Out2<Sum>& table, int n_threads) {
+    require(predicted.shape(0) == truth.shape(0), "there must be one predicted label per true one");
+    require(table.shape(0) == table.shape(1) && table.shape(1) > 0, "the result must have a row and a column per label");
+    metrics::tally_pairs<Sum>(vector<std::int64_t>(truth), vector<std::int64_t>(predicted), weights, low, rows<Sum>(table),
+                              threads(n_threads));
+}
+
+metrics::Weights<double> row_weights(const In1<double>& weights, const Labels& labels) {
+    require(weights.shape(0) == labels.shape(0), "an array with one value per row has the wrong length");
+    return {vector<double>(weights)};
+}
+
+// Rows that all weigh one are counted in whole numbers.
 void bind_tallies(nb::module_& m) {
     const auto array = nb::arg().noconvert();
-    const auto maybe = nb::arg().noconvert().none();
     m.def(
         "tally_labels",
-        [](Labels truth, Labels predicted, MaybeIn1<double> weights, std::int64_t low, Out2<Sum> sums, int n_threads) {
-            require(sums.shape(0) == 3 && sums.shape(1) > 0, "the result must have three rows and a column per label");
-            with_weights<Sum>(truth, predicted, weights, [&](auto t, auto p, auto w) {
-                metrics::tally_labels<Sum>(t, p, w, low, rows<Sum>(sums), threads(n_threads));
-            });
+        [](Labels truth, Labels predicted, std::int64_t low, Out2<std::int64_t> sums, int n_threads) {
+            tally_labels<std::int64_t>(truth, predicted, {}, low, sums, n_threads);
         },
-        array, array, maybe, nb::arg(), array, nb::arg(), ReleaseGil());
+        array, array, nb::arg(), array, nb::arg(), ReleaseGil());
+    m.def(
+        "weigh_labels",
+        [](Labels truth, Labels predicted, In1<double> weights, std::int64_t low, Out2<double> sums, int n_threads) {
+            tally_labels<double>(truth, predicted, row_weights(weights, truth), low, sums, n_threads);
+        },
+        array, array, array, nb::arg(), array, nb::arg(), ReleaseGil());
     m.def(
         "tally_pairs",
-        [](Labels truth, Labels predicted, MaybeIn1<double> weights, std::int64_t low, Out2<Sum> table, int n_threads) {
-            require(table.shape(0) == table.shape(1) && table.shape(1) > 0, "the result must have a row and a column per label");
-            with_weights<Sum>(truth, predicted, weights, [&](auto t, auto p, auto w) {
-                metrics::tally_pairs<Sum>(t, p, w, low, rows<Sum>(table), threads(n_threads));
-            });
+        [](Labels truth, Labels predicted, std::int64_t low, Out2<std::int64_t> table, int n_threads) {
+            tally_pairs<std::int64_t>(truth, predicted, {}, low, table, n_threads);
         },
-        array, array, maybe, nb::arg(), array, nb::arg(), ReleaseGil());
+        array, array, nb::arg(), array, nb::arg(), ReleaseGil());
+    m.def(
+        "weigh_pairs",
+        [](Labels truth, Labels predicted, In1<double> weights, std::int64_t low, Out2<double> table, int n_threads) {
+            tally_pairs<double>(truth, predicted, row_weights(weights, truth), low, table, n_threads);
+        },
+        array, array, array, nb::arg(), array, nb::arg(), ReleaseGil());
 }
 
 }  // namespace
@@ -108,8 +128,7 @@ void bind_metrics(nb::module_& m) {
     bind_ranked_scores<float>(m, "RankedScores32");
     bind_log_loss<double>(m);
     bind_log_loss<float>(m);
-    bind_tallies<double>(m);
-    bind_tallies<std::int64_t>(m);
+    bind_tallies(m);
     m.def(
         "count_labels",
         [](Labels labels, std::int64_t low, Out1<std::int64_t> counts, int n_threads) {

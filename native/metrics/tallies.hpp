@@ -47,7 +47,7 @@ void add_rows(std::size_t n_rows, LabelPlaces places, std::span<Sum> sums, Threa
         for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += part[k];
 }
 
-// A row's weight; rows without weights weigh 1.
+// A row's weight; where there are none, rows weigh 1.
 template <class Sum>
 struct Weights {
     std::span<const double> of_row;

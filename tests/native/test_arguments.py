@@ -96,6 +96,12 @@ def _predictions(number, *rest):
     return [kernels.Trees(*_trees()), 0, 2, np.random.RandomState(0).rand(SIZE, SIZE).astype(dtype), *rest, 2]
 
 
+def _tally(shape, *weights):
+    """The arguments of a tally: in int64, or in float64 with weights."""
+    labels, dtype = np.arange(SIZE) - 1, np.float64 if weights else np.int64
+    return [labels, labels[::-1].copy(), *weights, -1, _guarded(shape, dtype), 2]
+
+
 NUMBERS, PLACES = np.linspace(0, 1, SIZE), np.tile(np.arange(3), (2, 1))
 # Valid arguments where zeros and the like do not do: by the number of the overload.
 READY = {
@@ -139,6 +145,19 @@ READY = {
         3,
         2,
     ],
+    "log_loss": lambda number: [
+        np.random.RandomState(0).dirichlet(np.ones(3), size=SIZE).astype((np.float64, np.float32)[number]),
+        np.arange(SIZE) % 3 - 1,
+        -1,
+        np.arange(3, dtype=np.int32),
+        np.ones(SIZE),
+        2,
+    ],
+    "count_labels": lambda number: [np.arange(SIZE) - 1, -1, _guarded((SIZE,), np.int64), 2],
+    "tally_labels": lambda number: _tally((3, SIZE)),
+    "tally_pairs": lambda number: _tally((SIZE, SIZE)),
+    "weigh_labels": lambda number: _tally((3, SIZE), np.ones(SIZE)),
+    "weigh_pairs": lambda number: _tally((SIZE, SIZE), np.ones(SIZE)),
     "draw_samples": lambda number: [
         np.arange(2, dtype=np.uint64),
         SIZE,

@@ -102,14 +102,14 @@ def roc_auc_score(
 
 
 def _roc_area(ranking: Ranking, max_fpr: float | None) -> float:
+    if ranking.n_positive == 0 or ranking.n_negative == 0:  # both classes occur, but all rows of one have weight 0
+        warn_one_class("ROC AUC score")
+        return float("nan")
     if max_fpr is None or max_fpr == 1:
         return ranking.roc_area()
     _, tps, fps = ranking.cuts()
-    with np.errstate(invalid="ignore"):
-        tpr, fpr = np.append(0.0, tps) / tps[-1], np.append(0.0, fps) / fps[-1]
+    tpr, fpr = np.append(0.0, tps) / tps[-1], np.append(0.0, fps) / fps[-1]
     stop = int(np.searchsorted(fpr, max_fpr, "right"))
-    if stop >= len(fpr) or not np.isfinite(fpr[-1] + tpr[-1]):
-        return float("nan")
     last = np.interp(max_fpr, fpr[stop - 1 : stop + 1], tpr[stop - 1 : stop + 1])
     partial = auc(np.append(fpr[:stop], max_fpr), np.append(tpr[:stop], last))
     least = max_fpr**2 / 2  # what chance would have

@@ -53,7 +53,7 @@ def _check_positive(found: Tally, pos_label: Any) -> Any:
         raise ValueError(
             f"Target is {found.kind} but average='binary'. Please choose another average setting, one of {options!r}."
         )
-    if pos_label not in found.present.tolist() and len(found.present) >= 2:
+    if pos_label is None or (pos_label not in found.present.tolist() and len(found.present) >= 2):
         raise ValueError(f"pos_label={pos_label!r} is not a valid label. It should be one of {found.present.tolist()!r}.")
     return pos_label
 

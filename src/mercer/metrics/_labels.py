@@ -39,6 +39,8 @@ def check_labels(y: Any, name: str) -> Array:
     if isinstance(y, (str, bytes)) or not (hasattr(y, "__len__") or hasattr(y, "__array__")):
         raise ValueError(f"{name}={y!r} is not an array of labels; it must be a vector, a list or a Series.")
     labels = np.asarray(y)
+    if labels.dtype.kind == "U" and isinstance(y, (list, tuple)):
+        labels = np.array(y, dtype=object)  # NumPy would turn numbers among strings into strings
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
     if labels.ndim != 1:

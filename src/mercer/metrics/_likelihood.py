@@ -56,14 +56,14 @@ def class_likelihood_ratios(
     tn, fp, fn, tp = table.ravel().astype(np.float64)
     if tp + fn == 0:
         _warn_undefined("No samples of the positive class are present in `y_true`: both ratios are")
-        return float("nan"), float("nan")
     if fp == 0:
         nothing = "No samples were predicted for the positive class: " if tp == 0 else ""
         _warn_undefined(f"{nothing}`positive_likelihood_ratio` is")
     if tn == 0:
         _warn_undefined("`negative_likelihood_ratio` is")
-    positive = instead_of_positive if fp == 0 else tp * (tn + fp) / (fp * (tp + fn))
-    negative = instead_of_negative if tn == 0 else fn * (tn + fp) / (tn * (tp + fn))
+    with np.errstate(invalid="ignore"):  # NaN where nothing is positive
+        positive = instead_of_positive if fp == 0 else tp * (tn + fp) / (fp * (tp + fn))
+        negative = instead_of_negative if tn == 0 else fn * (tn + fp) / (tn * (tp + fn))
     return float(positive), float(negative)
 
 

@@ -58,9 +58,8 @@ class Ranking:
         return cuts
 
     def roc_area(self) -> float:
-        """NaN where one of the classes has no weight."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return float(np.float64(self._ranked.roc_area(self._threads)) / self.n_positive / self.n_negative)
+        """Both classes must have some weight."""
+        return float(self._ranked.roc_area(self._threads) / self.n_positive / self.n_negative)
 
     def average_precision(self) -> float:
         """Where no row is positive, recall is one everywhere and the sum is 0."""
@@ -86,9 +85,7 @@ def rank_coded(coding: Coding, positive: int, y_score: Any, sample_weight: Any) 
 
 def classes_of(coding: Coding) -> Array:
     """The labels that occur."""
-    if coding.size == 1:
-        return coding.names
-    if coding.size == 2:  # the least and the greatest do
+    if coding.size <= 2:  # the least and the greatest do
         return coding.names
     found: Array = coding.names[coding.counts() > 0]
     return found

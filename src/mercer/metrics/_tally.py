@@ -94,13 +94,13 @@ def tally(y_true: Any, y_pred: Any, sample_weight: Any = None, *, labels: Any = 
     coding = code(check_labels(y_true, "y_true"), check_labels(y_pred, "y_pred"))
     weights = check_sample_weight(sample_weight, len(coding.values[0]))
     counts = np.empty((3, coding.size), dtype=np.int64)
-    kernels.tally_labels(*coding.values, None, coding.low, counts, effective_threads(None))
+    kernels.tally_labels(*coding.values, coding.low, counts, effective_threads(None))
     is_present = (counts[0] + counts[1]) > 0
     sums: Array = counts
     total: Any = len(coding.values[0])
     if weights is not None:
         sums, total = np.empty(counts.shape), weights.sum()
-        kernels.tally_labels(*coding.values, weights, coding.low, sums, effective_threads(None))
+        kernels.weigh_labels(*coding.values, weights, coding.low, sums, effective_threads(None))
     present = coding.names[is_present]
     n_true, n_predicted, hits = sums[:, is_present]
     found = Tally(present, present, n_true, n_predicted, hits, total)
@@ -137,6 +137,9 @@ def tally_pairs(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Pairs:
         places = (np.cumsum(is_present) - 1).astype(np.int64)
         values, low = tuple(places[value - low] for value in values), 0
     table = np.empty((len(names), len(names)), dtype=np.int64 if weights is None else np.float64)
-    kernels.tally_pairs(*values, weights, low, table, n_threads)
+    if weights is None:
+        kernels.tally_pairs(*values, low, table, n_threads)
+    else:
+        kernels.weigh_pairs(*values, weights, low, table, n_threads)
     is_whole = sample_weight is not None and np.asarray(sample_weight).dtype.kind in "iub"
     return Pairs(names, is_true[is_present], np.rint(table).astype(np.int64) if is_whole else table)
