@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,9 +15,11 @@ from mercer._linear import LinearRegressor
 from mercer._parallel import effective_threads
 from mercer._params import ArrayLike, Bool, Integer, OneOf, RandomState, Real, Rule, check_params
 from mercer._random import as_random_state
-from mercer._solvers.coordinate_descent import Penalty, Reached
+from mercer._solvers.coordinate_descent import Descent, Penalty, Reached
 from mercer._trace import store_outcome
+from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NoSummary
+from mercer.linear_model._sparse.alpha_sweep import AlphaSweep
 from mercer.linear_model._sparse.paths import enet_path
 from mercer.linear_model._sparse.penalised import Problem, draw_seed, elastic_net_penalty, linear_attributes, make_problem
 from mercer.linear_model._sparse.watched import Run, outcome_of, run_descent
@@ -45,7 +48,7 @@ class SparseLinearRegressor(NoSummary, LinearRegressor):
         return coef.astype(np.float64)
 
 
-class ElasticNet(SparseLinearRegressor):
+class ElasticNet(AlphaSweep, SparseLinearRegressor):
     r"""Least squares with an l1 and an l2 penalty.
 
     Minimises :math:`\frac{1}{2 W} \sum_i s_i (y_i - x_i w - c)^2 + \alpha \rho \|w\|_1 + \frac{\alpha (1 - \rho)}{2} \|w\|_2^2`
@@ -135,6 +138,8 @@ class ElasticNet(SparseLinearRegressor):
         "selection": OneOf("cyclic", "random"),
     }
 
+    _search_space: ClassVar[Mapping[str, Space]] = {"alpha": Reals(1e-4, 1e1, log=True), "l1_ratio": Reals(0.05, 1.0)}
+
     path = staticmethod(enet_path)
 
     def __init__(
@@ -165,7 +170,7 @@ class ElasticNet(SparseLinearRegressor):
         self.selection = selection
 
     @fit_method
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> ElasticNet:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
         """Find the coefficients.
 
         Parameters
@@ -182,23 +187,39 @@ class ElasticNet(SparseLinearRegressor):
         self
         """
         params = check_params(self)
+        X, y, weights = self._check_data(X, y, sample_weight)
+        problem = self._problem(X, y, weights, params, n_penalties=1)
+        start = self._start(params, (X.shape[1], len(problem.y_mean)))
+        return self._descend(self._descents(problem, params), params, X, y, start)
+
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, FloatArray, FloatArray | None]:
         finite: Finite = "check" if sp.issparse(X) else "deferred"
         X, y = check_X_y(self, X, y, sparse="csc", finite=finite, multi_output=True)
-        weights = check_weights(sample_weight, X.shape[0], X.dtype)
-        problem = make_problem(
+        return X, y, check_weights(sample_weight, X.shape[0], X.dtype)
+
+    def _problem(
+        self, X: Any, y: FloatArray, weights: FloatArray | None, params: SimpleNamespace, *, n_penalties: int
+    ) -> Problem:
+        return make_problem(
             self,
             X,
             y,
             weights,
             is_centred=params.fit_intercept,
             precompute=params.precompute,
-            n_penalties=1,
+            n_penalties=n_penalties,
             n_threads=effective_threads(None),
         )
-        n_targets = len(problem.y_mean)
-        start = self._start(params, (X.shape[1], n_targets))
+
+    def _descents(self, problem: Problem, params: SimpleNamespace) -> TargetDescents:
+        return TargetDescents(problem, params)
+
+    def _descend(
+        self, descents: TargetDescents, params: SimpleNamespace, X: Any, y: FloatArray, start: FloatArray | None
+    ) -> Self:
+        n_targets = len(descents.problem.y_mean)
         task = FitTask.start(self, X, y, n_subtasks=params.max_iter * n_targets)
-        fit = ElasticNetFit(problem, params, y)
+        fit = ElasticNetFit(descents, params, y)
         runs = [fit.run(target, None if start is None else start[:, [target]], task) for target in range(n_targets)]
         task.end(lambda: fit.attributes(runs))
         self._store(fit.attributes(runs))
@@ -213,20 +234,33 @@ class ElasticNet(SparseLinearRegressor):
         return tags
 
 
+class TargetDescents:
+    """A descent for each target of one problem, made when it is first asked for: another penalty goes on where it ended."""
+
+    def __init__(self, problem: Problem, params: SimpleNamespace) -> None:
+        self.problem, self._params = problem, params
+        self._random = as_random_state(params.random_state)
+        self._made: dict[int, Descent] = {}
+
+    def __getitem__(self, target: int) -> Descent:
+        if target not in self._made:
+            kind = Penalty.POSITIVE if self._params.positive else Penalty.ELASTIC_NET
+            seed = draw_seed(self._params.selection, self._random)
+            self._made[target] = self.problem.descent(slice(target, target + 1), kind, seed)
+        return self._made[target]
+
+
 class ElasticNetFit:
     """The fits of all targets of one problem."""
 
-    def __init__(self, problem: Problem, params: SimpleNamespace, y: FloatArray) -> None:
-        self._problem, self._params, self._y = problem, params, y
-        self._random = as_random_state(params.random_state)
+    def __init__(self, descents: TargetDescents, params: SimpleNamespace, y: FloatArray) -> None:
+        self._descents, self._problem, self._params, self._y = descents, descents.problem, params, y
         self._done: list[Run] = []
 
     def run(self, target: int, start: FloatArray | None, task: FitTask) -> Run:
         params, problem = self._params, self._problem
-        kind = Penalty.POSITIVE if params.positive else Penalty.ELASTIC_NET
-        descent = problem.descent(slice(target, target + 1), kind, draw_seed(params.selection, self._random))
         run = run_descent(
-            descent,
+            self._descents[target],
             elastic_net_penalty(params.alpha, getattr(params, "l1_ratio", 1.0), problem.weight),
             start,
             task,
@@ -330,6 +364,8 @@ class Lasso(ElasticNet):
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         name: rule for name, rule in ElasticNet._parameter_rules.items() if name != "l1_ratio"
     }
+
+    _search_space: ClassVar[Mapping[str, Space]] = {"alpha": Reals(1e-4, 1e1, log=True)}
 
     l1_ratio = 1.0  # not a parameter here
 

@@ -32,7 +32,7 @@ from mercer._params import (
 )
 from mercer._random import as_random_state
 from mercer._trace import store_outcome
-from mercer.linear_model._sparse.elastic_net import METHOD, ElasticNetFit, SparseLinearRegressor
+from mercer.linear_model._sparse.elastic_net import METHOD, ElasticNetFit, SparseLinearRegressor, TargetDescents
 from mercer.linear_model._sparse.folds import Data, Folds, Split, make_folds, path_errors
 from mercer.linear_model._sparse.paths import enet_path, lasso_path, make_grid, penalty_kind
 from mercer.linear_model._sparse.penalised import Problem, draw_seed
@@ -124,7 +124,7 @@ class SparsePathCV(SparseLinearRegressor):
     def _refit(self, problem: Problem, params: SimpleNamespace, X: Any, y: FloatArray) -> Any:
         """The fit on all rows with the penalty that was chosen."""
         task = FitTask.start(self, X, y, n_subtasks=params.max_iter)
-        fit = ElasticNetFit(problem, params, y)
+        fit = ElasticNetFit(TargetDescents(problem, params), params, y)
         runs: list[Run] = [fit.run(0, None, task)]
         task.end(lambda: fit.attributes(runs))
         self._store(fit.attributes(runs))

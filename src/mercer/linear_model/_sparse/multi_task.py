@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,15 +14,17 @@ from mercer._base import FitTask, fit_method
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, OneOf, RandomState, Real, Rule, check_params
 from mercer._random import as_random_state
-from mercer._solvers.coordinate_descent import Penalty, Reached
+from mercer._solvers.coordinate_descent import Descent, Penalty, Reached
 from mercer._trace import store_outcome
+from mercer._tuning import Reals, Space
+from mercer.linear_model._sparse.alpha_sweep import AlphaSweep
 from mercer.linear_model._sparse.elastic_net import METHOD, SparseLinearRegressor
 from mercer.linear_model._sparse.paths import enet_path
 from mercer.linear_model._sparse.penalised import Problem, draw_seed, elastic_net_penalty, linear_attributes, make_problem
 from mercer.linear_model._sparse.watched import Run, outcome_of, run_descent
 
 
-class MultiTaskElasticNet(SparseLinearRegressor):
+class MultiTaskElasticNet(AlphaSweep, SparseLinearRegressor):
     r"""Least squares for several targets with a penalty on the norms of the features' coefficients.
 
     Minimises :math:`\frac{1}{2 V} \sum_i s_i \|y_i - x_i W - c\|^2 + \alpha \rho \sum_j \|W_j\| +
@@ -90,6 +93,7 @@ class MultiTaskElasticNet(SparseLinearRegressor):
     """
 
     path = staticmethod(enet_path)
+    _search_space: ClassVar[Mapping[str, Space]] = {"alpha": Reals(1e-4, 1e1, log=True), "l1_ratio": Reals(0.05, 1.0)}
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "alpha": Real(least=0),
         "l1_ratio": Real(least=0, most=1),
@@ -126,7 +130,7 @@ class MultiTaskElasticNet(SparseLinearRegressor):
         self.selection = selection
 
     @fit_method
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MultiTaskElasticNet:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the coefficients.
 
         Parameters
@@ -141,17 +145,37 @@ class MultiTaskElasticNet(SparseLinearRegressor):
         self
         """
         params = check_params(self)
+        X, y, weights = self._check_data(X, y, sample_weight)
+        problem = self._problem(X, y, weights, params, n_penalties=1)
+        start = self._start(params, (X.shape[1], y.shape[1]))
+        return self._descend(self._descents(problem, params), params, X, y, start)
+
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, FloatArray, FloatArray | None]:
         finite: Finite = "check" if sp.issparse(X) else "deferred"
         X, y = check_X_y(self, X, y, sparse="csc", finite=finite, multi_output=True)
         require_several_targets(self, y)
-        weights = check_weights(sample_weight, X.shape[0], X.dtype)
-        n_threads = effective_threads(None)
-        problem = make_problem(
-            self, X, y, weights, is_centred=params.fit_intercept, precompute=False, n_penalties=1, n_threads=n_threads
-        )
-        start = self._start(params, (X.shape[1], y.shape[1]))
+        return X, y, check_weights(sample_weight, X.shape[0], X.dtype)
+
+    def _problem(
+        self, X: Any, y: FloatArray, weights: FloatArray | None, params: SimpleNamespace, *, n_penalties: int
+    ) -> Problem:
+        options: dict[str, Any] = {"precompute": False, "n_penalties": n_penalties, "n_threads": effective_threads(None)}
+        return make_problem(self, X, y, weights, is_centred=params.fit_intercept, **options)
+
+    def _descents(self, problem: Problem, params: SimpleNamespace) -> tuple[Problem, Descent]:
+        return problem, joint_descent(problem, params)
+
+    def _descend(
+        self,
+        descents: tuple[Problem, Descent],
+        params: SimpleNamespace,
+        X: Any,
+        y: FloatArray,
+        start: FloatArray | None,
+    ) -> Self:
+        problem, descent = descents
         task = FitTask.start(self, X, y, n_subtasks=params.max_iter)
-        run = run_multi_task(problem, start, task, params, y)
+        run = run_multi_task(descent, problem, start, task, params, y)
         attributes = multi_task_attributes(run.coef, run.reached, problem, params, y)
         task.end(lambda: attributes)
         self._store({**attributes, "eps_": params.tol * run.total * problem.weight})
@@ -173,10 +197,17 @@ def require_several_targets(estimator: Any, y: FloatArray) -> None:
         )
 
 
-def run_multi_task(problem: Problem, start: FloatArray | None, task: FitTask, params: SimpleNamespace, y: FloatArray) -> Run:
+def joint_descent(problem: Problem, params: SimpleNamespace) -> Descent:
+    """A descent for all targets together."""
+    return problem.descent(slice(None), Penalty.GROUP, draw_seed(params.selection, as_random_state(params.random_state)))
+
+
+def run_multi_task(
+    descent: Descent, problem: Problem, start: FloatArray | None, task: FitTask, params: SimpleNamespace, y: FloatArray
+) -> Run:
     """One fit of all targets together."""
     return run_descent(
-        problem.descent(slice(None), Penalty.GROUP, draw_seed(params.selection, as_random_state(params.random_state))),
+        descent,
         elastic_net_penalty(params.alpha, getattr(params, "l1_ratio", 1.0), problem.weight),
         start,
         task,
@@ -260,6 +291,8 @@ class MultiTaskLasso(MultiTaskElasticNet):
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         name: rule for name, rule in MultiTaskElasticNet._parameter_rules.items() if name != "l1_ratio"
     }
+
+    _search_space: ClassVar[Mapping[str, Space]] = {"alpha": Reals(1e-4, 1e1, log=True)}
 
     l1_ratio = 1.0  # not a parameter here
 

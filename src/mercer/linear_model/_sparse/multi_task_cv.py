@@ -14,7 +14,12 @@ from mercer._params import ArrayLike, Bool, Integer, NumberOfJobs, OneOf, Random
 from mercer._trace import store_outcome
 from mercer.linear_model._sparse.elastic_net import METHOD
 from mercer.linear_model._sparse.elastic_net_cv import SparsePathCV
-from mercer.linear_model._sparse.multi_task import multi_task_attributes, require_several_targets, run_multi_task
+from mercer.linear_model._sparse.multi_task import (
+    joint_descent,
+    multi_task_attributes,
+    require_several_targets,
+    run_multi_task,
+)
 from mercer.linear_model._sparse.paths import enet_path, lasso_path
 from mercer.linear_model._sparse.penalised import Problem
 from mercer.linear_model._sparse.watched import outcome_of
@@ -29,7 +34,7 @@ class MultiTaskPathCV(SparsePathCV):
 
     def _refit(self, problem: Problem, params: SimpleNamespace, X: Any, y: FloatArray) -> Any:
         task = FitTask.start(self, X, y, n_subtasks=params.max_iter)
-        run = run_multi_task(problem, None, task, params, y)
+        run = run_multi_task(joint_descent(problem, params), problem, None, task, params, y)
         attributes = multi_task_attributes(run.coef, run.reached, problem, params, y)
         task.end(lambda: attributes)
         self._store(attributes)

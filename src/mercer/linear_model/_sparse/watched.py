@@ -53,7 +53,8 @@ def run_descent(
             f"{type(task.estimator).__name__}: the coefficients are not finite: X or y holds values that are too large or too "
             "small. Scale them to moderate size first."
         )
-    return Run(descent.coef, descent.reached.over(descent.weight), descent.total / descent.weight, status, history)
+    coef = descent.coef.copy()  # a path goes on from the descent's own
+    return Run(coef, descent.reached.over(descent.weight), descent.total / descent.weight, status, history)
 
 
 def outcome_of(runs: Sequence[Run], method: str, *, tol: float, max_iter: int) -> Outcome:
