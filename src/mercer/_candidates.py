@@ -46,7 +46,9 @@ class Candidates:
         if len(values) == 0:
             raise ValueError(f"{type(estimator).__name__}: there are no values of {name} to sweep; there must be one at least.")
         self.name = name
-        self.estimators = [clone(estimator).set_params(**{name: value}) for value in values]
+        self.estimators = [clone(estimator) for _ in values]
+        for each, value in zip(self.estimators, values, strict=True):
+            setattr(each, name, value)  # which `allowed` has shown to be a parameter
         self.params = [check(each) for each in self.estimators]
 
     def __len__(self) -> int:

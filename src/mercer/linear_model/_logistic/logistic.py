@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, check_X
 from mercer._base import FitTask, fit_method, run_solver
+from mercer._candidates import Candidates
 from mercer._linear import SPARSE, LinearClassifier
 from mercer._params import (
     Bool,
@@ -28,10 +30,11 @@ from mercer._params import (
     check_value,
 )
 from mercer._trace import store_outcome
+from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.table import names_of_features
 from mercer.linear_model._inference.wald import WaldSummary
 from mercer.linear_model._logistic.data import CLASS_WEIGHT, PENALTY, SOLVERS, STRENGTH, LogisticData, check_strength
-from mercer.linear_model._logistic.fit import Point
+from mercer.linear_model._logistic.fit import LogisticProblem, Point, Run
 from mercer.linear_model._logistic.summary import statistics_of, summarise
 
 
@@ -178,6 +181,7 @@ class LogisticRegression(LogisticClassifier):
         "penalty": PENALTY,
         "parametrization": OneOf("softmax", "reference"),
     }
+    _search_space: ClassVar[Mapping[str, Space]] = {"C": Reals(1e-4, 1e4, log=True)}
 
     def __init__(
         self,
@@ -231,12 +235,26 @@ class LogisticRegression(LogisticClassifier):
         self
         """
         params = check_params(self)
-        strength = check_strength(self, params)
+        check_strength(self, params)
         data = LogisticData.of(self, X, y, sample_weight, params)
-        task = FitTask.start(self, data.X, y, n_subtasks=params.max_iter)
-        problem = data.problem(params)
         start = self._warm_start(data) if params.warm_start else None
-        run = problem.run(problem.method_for(params.solver, strength), strength, tol=params.tol, start=start)
+        self._solve(data, data.problem(params), params, y, start, None)
+        return self
+
+    def _solve(
+        self,
+        data: LogisticData,
+        problem: LogisticProblem,
+        params: SimpleNamespace,
+        y: Any,
+        start: Point | None,
+        before: Run | None,
+    ) -> Run:
+        """Minimise the objective from `start` and store what was found; `before` is a run on the problem that ended there."""
+        strength = check_strength(self, params)
+        task = FitTask.start(self, data.X, y, n_subtasks=params.max_iter)
+        method = problem.method_for(params.solver, strength)
+        run = problem.run(method, strength, tol=params.tol, start=start, before=before)
 
         def fitted() -> dict[str, Any]:
             return data.attributes(run.point)
@@ -247,7 +265,39 @@ class LogisticRegression(LogisticClassifier):
         self._store({**fitted(), "_statistics": statistics_of(run)})
         store_outcome(self, outcome)
         self.n_iter_ = np.array([len(outcome.history)], dtype=np.int32)
-        return self
+        return run
+
+    def sweep_parameters(self) -> list[str]:
+        """The parameters that `sweep` takes; none for plain gradient descent, which is there to be watched."""
+        return [] if self.solver == "gd" or self.penalty is None else ["C"]
+
+    def sweep(
+        self, X: Any, y: Any, name: str, values: Sequence[Any], *, sample_weight: Any = None
+    ) -> Iterator[LogisticRegression]:
+        """Fitted clones, one for each value of C in the order given: one path from the strongest penalty down.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        name : {"C"}
+        values : sequence of float
+
+        Returns
+        -------
+        iterator of estimators
+        """
+        candidates = Candidates(self, name, values, self.sweep_parameters())
+        for each, params in zip(candidates.estimators, candidates.params, strict=True):
+            check_strength(each, params)
+        first, params = candidates.estimators[0], candidates.params[0]
+        data = LogisticData.of(first, X, y, sample_weight, params)
+        candidates.share_input(first)
+        problem, run = data.problem(params), None
+        for place in np.argsort(candidates.values):
+            start = None if run is None else run.point
+            run = candidates.fit(place, LogisticRegression._solve, data, problem, candidates.params[place], y, start, run)
+        return iter(candidates.estimators)
 
     def _warm_start(self, data: LogisticData) -> Point | None:
         """The coefficients of the last fit, if they are of this problem's shape."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from mercer._base import fit_method
 from mercer._linear import SPARSE, LinearClassifier
 from mercer._params import Mapped, Null, OneOf, Rule
 from mercer.linear_model._ridge.cv import Judge, RidgeSearch
-from mercer.linear_model._ridge.ridge import RidgeModel, sparse_formats
+from mercer.linear_model._ridge.ridge import RidgeData, RidgeModel, sparse_formats
 
 CLASS_WEIGHT = Null() | OneOf("balanced") | Mapped()
 
@@ -44,6 +44,11 @@ class Labels:
         self.y = self.classes[self.codes]
         is_of = self.codes[:, None] == np.arange(len(self.classes))[None, 1 if len(self.classes) == 2 else 0 :]
         self.targets = np.where(is_of, 1, -1).astype(self.X.dtype)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The fitted attributes that say what the columns of targets mean."""
+        return {"classes_": self.classes, "_is_multilabel": self.is_multilabel}
 
     def weights(self, owner: str, sample_weight: Any, class_weight: Any) -> FloatArray | None:
         weights = check_weights(sample_weight, self.X.shape[0], self.X.dtype)
@@ -177,7 +182,7 @@ class RidgeClassifier(RidgeLabels, RidgeModel):
         self.n_jobs = n_jobs
 
     @fit_method
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RidgeClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the coefficients.
 
         Parameters
@@ -192,11 +197,12 @@ class RidgeClassifier(RidgeLabels, RidgeModel):
         self
         """
         params = self._check()
+        return self._fit_data(self._data(X, y, sample_weight, params), params)
+
+    def _data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> RidgeData:
         labels = Labels(self, X, y, sparse_formats(params))
         weights = labels.weights(type(self).__name__, sample_weight, params.class_weight)
-        self._store({"classes_": labels.classes, "_is_multilabel": labels.is_multilabel})
-        self._store(self._fit_rows(labels.X, labels.targets, weights, params))
-        return self
+        return RidgeData(labels.X, labels.targets, weights, labels.facts)
 
 
 class RidgeClassifierCV(RidgeLabels, RidgeSearch):
@@ -297,7 +303,7 @@ class RidgeClassifierCV(RidgeLabels, RidgeSearch):
         labels = Labels(self, X, y, SPARSE)
         given = check_weights(sample_weight, labels.X.shape[0], labels.X.dtype)
         weights = labels.weights(type(self).__name__, sample_weight, params.class_weight)
-        self._store({"classes_": labels.classes, "_is_multilabel": labels.is_multilabel})
+        self._store(labels.facts)
         self._store(self._search(labels.X, labels.targets, weights, params, _LabelJudge(labels, params, given)))
         return self
 
@@ -318,8 +324,7 @@ class _LabelJudge(Judge):
 
     def model(self, alpha: float, coef: FloatArray, intercept: Any, n_features: int) -> Any:
         model = RidgeClassifier(alpha)
-        kind = {"classes_": self._labels.classes, "_is_multilabel": self._labels.is_multilabel}
-        model._store({"coef_": coef, "intercept_": intercept, "n_features_in_": n_features, **kind})
+        model._store({"coef_": coef, "intercept_": intercept, "n_features_in_": n_features, **self._labels.facts})
         return model
 
     def stand_in(self) -> Any:

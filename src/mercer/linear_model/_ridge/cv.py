@@ -21,10 +21,10 @@ from mercer._params import _REFUSED, ArrayLike, Bool, Function, Null, OneOf, Rea
 from mercer._trace import Outcome, store_outcome
 from mercer.linear_model._inference.summary import NoSummary
 from mercer.linear_model._least_squares.rows import Rows
-from mercer.linear_model._ridge.direct import by_products, by_row_products, solve_direct
 from mercer.linear_model._ridge.fit import RidgeFit
 from mercer.linear_model._ridge.folds import ColumnFolds, RowFolds
 from mercer.linear_model._ridge.ridge import Ridge, attributes_of, make_rows
+from mercer.linear_model._ridge.shared import SharedDecomposition
 from mercer.linear_model._ridge.spectrum import ColumnSpectrum, RowSpectrum
 
 Scorer = Callable[..., Any]
@@ -156,14 +156,11 @@ class _Search:
 
     def __init__(self, rows: Rows, params: SimpleNamespace) -> None:
         self._rows, self._params = rows, params
-        self._is_wide = rows.n_rows < rows.n_features
-        self._products: Any = rows.row_products() if self._is_wide else rows.products()
+        self._shared = SharedDecomposition(rows)
+        self._is_wide, self._products = self._shared.is_wide, self._shared.products
 
     def fit(self, alpha: Any) -> RidgeFit:
-        alphas = np.broadcast_to(np.asarray(alpha, dtype=np.float64), (self._rows.n_targets,)).copy()
-        if (alphas == 0).any():
-            return solve_direct(self._rows, alphas)
-        return (by_row_products if self._is_wide else by_products)(self._rows, self._products, alphas)
+        return self._shared.fit(np.broadcast_to(np.asarray(alpha, dtype=np.float64), (self._rows.n_targets,)).copy())
 
     def _spectrum(self) -> ColumnSpectrum | RowSpectrum:
         rows, products = self._rows, self._products

@@ -161,15 +161,26 @@ def _of_duals(
 
 
 def by_singular_values(rows: Rows, alphas: FloatArray, means: FloatArray, weight: float) -> RidgeFit:
-    """By A = U S V': w = V S / (S^2 + alpha) U' b. Copies the data; loses nothing to squaring them."""
-    A, b = rows.matrices(means, weight)
-    left, singular, right = svd(A, full_matrices=False, check_finite=False)
-    shrunk = singular[:, None] / (singular[:, None] ** 2 + alphas)
-    coef = np.ascontiguousarray(((left.T @ b) * shrunk).T @ right)
-    residual = b - A @ coef.T
-    total, columns, squares = (np.einsum("ij,ij->j", M, M) for M in (b, A, residual))
-    correlations, method = (A.T @ residual).T, "singular value decomposition"
-    return RidgeFit.of(alphas, coef, means, correlations, squares, total, columns, method=method, solver="svd")
+    """By the singular values of A."""
+    return SingularValues(rows, means, weight).fit(alphas)
+
+
+class SingularValues:
+    """A = U S V', for any alphas: w = V S / (S^2 + alpha) U' b. Copies the data; loses nothing to squaring them."""
+
+    def __init__(self, rows: Rows, means: FloatArray, weight: float) -> None:
+        self._means = means
+        self._A, self._b = rows.matrices(means, weight)
+        left, self._singular, self._right = svd(self._A, full_matrices=False, check_finite=False)
+        self._moments = left.T @ self._b
+
+    def fit(self, alphas: FloatArray) -> RidgeFit:
+        A, b, singular = self._A, self._b, self._singular[:, None]
+        coef = np.ascontiguousarray((self._moments * (singular / (singular**2 + alphas))).T @ self._right)
+        residual = b - A @ coef.T
+        total, columns, squares = (np.einsum("ij,ij->j", M, M) for M in (b, A, residual))
+        correlations, method = (A.T @ residual).T, "singular value decomposition"
+        return RidgeFit.of(alphas, coef, self._means, correlations, squares, total, columns, method=method, solver="svd")
 
 
 def by_active_set(rows: Rows, alphas: FloatArray) -> RidgeFit:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,20 +13,43 @@ from sklearn.base import MultiOutputMixin
 
 from mercer._arrays import Finite, FloatArray, check_weights, check_X_y
 from mercer._base import FitTask, MercerEstimator, fit_method, run_solver
+from mercer._candidates import Candidates
 from mercer._linear import SPARSE, LinearRegressor
 from mercer._parallel import effective_threads
 from mercer._params import ArrayLike, Bool, Integer, Null, NumberOfJobs, OneOf, RandomState, Real, Rule, check_params
 from mercer._trace import Outcome, Record, Status, store_outcome
+from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NoSummary
 from mercer.linear_model._least_squares.rows import DenseRows, Rows, SparseRows
 from mercer.linear_model._least_squares.solvers import non_negative_least_squares
 from mercer.linear_model._ridge.direct import by_active_set, solve_direct
 from mercer.linear_model._ridge.fit import RidgeFit
 from mercer.linear_model._ridge.iterative import ConjugateGradients, NonNegative
+from mercer.linear_model._ridge.shared import SharedDecomposition
 
 ITERATIVE = ("lsqr", "sparse_cg", "sag", "saga")
 MOST_SPARSE_PRODUCTS = 1000  # rows or columns up to which sparse data are solved by their products
 MOST_ACTIVE_SET = 2000  # columns up to which w >= 0 is solved on the Cholesky factor
+
+
+Direct = Callable[[FloatArray], RidgeFit]
+
+
+@dataclass
+class RidgeData:
+    """Checked rows and targets, and the fitted attributes that say what the targets mean."""
+
+    X: Any
+    Y: FloatArray
+    weights: FloatArray | None
+    facts: dict[str, Any] = field(default_factory=dict)
+    _rows: Rows | None = None
+
+    def rows(self, estimator: Any, params: SimpleNamespace) -> Rows:
+        """As the solvers take them, made once."""
+        if self._rows is None:
+            self._rows = make_rows(estimator, self.X, self.Y, self.weights, params)
+        return self._rows
 
 
 class RidgeModel(NoSummary, MercerEstimator):
@@ -41,6 +66,7 @@ class RidgeModel(NoSummary, MercerEstimator):
         "random_state": RandomState(),
         "n_jobs": NumberOfJobs(),
     }
+    _search_space: ClassVar[Mapping[str, Space]] = {"alpha": Reals(1e-3, 1e4, log=True)}
 
     def _check(self) -> SimpleNamespace:
         """The parameters, checked one by one and against each other."""
@@ -51,26 +77,66 @@ class RidgeModel(NoSummary, MercerEstimator):
             raise ValueError(f"{owner}: solver={params.solver!r} does not support positive=True; it must be 'auto' or 'lbfgs'.")
         return params
 
-    def _fit_rows(self, X: Any, Y: FloatArray, weights: FloatArray | None, params: SimpleNamespace) -> dict[str, Any]:
-        """Solve for the targets Y, leave certificate and history, and return coef_ and intercept_."""
+    def _data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> RidgeData:
+        """What a fit is given, checked; what it tells of the target besides is stored."""
+        raise NotImplementedError
+
+    def _fit_data(self, data: RidgeData, params: SimpleNamespace, solve: Direct | None = None) -> Self:
+        """Solve for the targets and store what was found; `solve` is another way of direct fits (default: on their own)."""
+        X, Y = data.X, data.Y
         alphas = _alphas(self, params.alpha, 1 if Y.ndim == 1 else Y.shape[1])
-        rows = make_rows(self, X, Y, weights, params)
+        rows = data.rows(self, params)
         self.__dict__.pop("history_", None)
         max_iter = params.max_iter or max(1000, 10 * X.shape[1])
         task = FitTask.start(self, X, Y, n_subtasks=max_iter)
-        fit, outcome = self._solve(rows, alphas, params, max_iter, task, Y)
+        fit, outcome = self._solve(rows, alphas, params, max_iter, task, Y, solve)
         attributes = attributes_of(fit, Y, params.fit_intercept)
         task.end(lambda: self._fitted(attributes))
-        self._store({"n_iter_": 1, "solver_": fit.solver})
+        self._store({**data.facts, "n_iter_": 1, "solver_": fit.solver})
         store_outcome(self, outcome)
-        return attributes
+        self._store(attributes)
+        return self
+
+    def sweep_parameters(self) -> list[str]:
+        """The parameters that `sweep` takes: those of direct methods."""
+        return ["alpha"] if self.solver in ("auto", "cholesky", "svd") and not self.positive else []
+
+    def sweep(self, X: Any, y: Any, name: str, values: Sequence[Any], *, sample_weight: Any = None) -> Iterator[Self]:
+        """Fitted clones, one for each value of alpha in the order given: the products of the columns are taken once.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        name : {"alpha"}
+        values : sequence of float, or of arrays with one for each target
+
+        Returns
+        -------
+        iterator of estimators
+        """
+        candidates = Candidates(self, name, values, self.sweep_parameters(), check=type(self)._check)
+        first, params = candidates.estimators[0], candidates.params[0]
+        data = first._data(X, y, sample_weight, params)
+        candidates.share_input(first)
+        shared = SharedDecomposition(data.rows(first, params), by_svd=params.solver == "svd")
+        for place, each in enumerate(candidates.params):
+            candidates.fit(place, type(self)._fit_data, data, each, shared.fit)
+        return iter(candidates.estimators)
 
     def _fitted(self, attributes: dict[str, Any]) -> dict[str, Any]:
         """All that a callback's copy of this estimator needs to predict."""
         return attributes
 
     def _solve(
-        self, rows: Rows, alphas: FloatArray, params: SimpleNamespace, max_iter: int, task: FitTask, Y: FloatArray
+        self,
+        rows: Rows,
+        alphas: FloatArray,
+        params: SimpleNamespace,
+        max_iter: int,
+        task: FitTask,
+        Y: FloatArray,
+        solve: Direct | None,
     ) -> tuple[RidgeFit, Outcome]:
         if params.positive:
             return self._solve_positive(rows, alphas, params, max_iter, task, Y)
@@ -81,7 +147,7 @@ class RidgeModel(NoSummary, MercerEstimator):
             )
             fit = solver.fit("conjugate gradients, preconditioned", "lsqr" if params.solver == "lsqr" else "sparse_cg")
             return fit, _iterated(fit, solver, status, history, max_iter)
-        fit = solve_direct(rows, alphas, by_svd=params.solver == "svd")
+        fit = solve_direct(rows, alphas, by_svd=params.solver == "svd") if solve is None else solve(alphas)
         return fit, _direct(fit)
 
     def _solve_positive(
@@ -213,7 +279,7 @@ class Ridge(RidgeModel, MultiOutputMixin, LinearRegressor):  # type: ignore[misc
         self.n_jobs = n_jobs
 
     @fit_method
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Ridge:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the coefficients.
 
         Parameters
@@ -228,11 +294,12 @@ class Ridge(RidgeModel, MultiOutputMixin, LinearRegressor):  # type: ignore[misc
         self
         """
         params = self._check()
+        return self._fit_data(self._data(X, y, sample_weight, params), params)
+
+    def _data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> RidgeData:
         finite: Finite = "check" if sp.issparse(X) else "deferred"
         X, y = check_X_y(self, X, y, sparse=sparse_formats(params), finite=finite, multi_output=True)
-        weights = check_weights(sample_weight, X.shape[0], X.dtype)
-        self._store(self._fit_rows(X, y, weights, params))
-        return self
+        return RidgeData(X, y, check_weights(sample_weight, X.shape[0], X.dtype))
 
 
 def sparse_formats(params: SimpleNamespace) -> tuple[str, ...] | None:
