@@ -18,9 +18,11 @@ from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, Null, OneOf, RandomState, Real, Rule, Verbosity, check_params
 from mercer._random import as_random_state
+from mercer._trace import Record
 from mercer.ensemble._adaboost_rounds import ClassRounds, NumberRounds, Rounds
 from mercer.ensemble._boosted_members import check_rows, each_answer, leaf_answers, make_members
 from mercer.ensemble._learners import Learner, input_tags, require_weights
+from mercer.ensemble._stages import NO_STAGES, StagedSweep, Stages
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 RULES: dict[str, Rule] = {
@@ -33,7 +35,7 @@ RULES: dict[str, Rule] = {
 _CELLS_AT_ONCE = 2_000_000  # of a table of rows by members
 
 
-class AdaBoost(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class AdaBoost(StagedSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What both kinds share."""
 
     estimators_: list[Any]
@@ -42,15 +44,19 @@ class AdaBoost(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]  # sc
     def _learner(self) -> Any:
         raise NotImplementedError
 
-    def _boost(self, rounds: Rounds, params: Any, X: Any, y: Any) -> Self:
+    def _boost(self, rounds: Rounds, params: Any, X: Any, y: Any, stages: Stages) -> Self:
         """Run the rounds and store what they leave."""
         task = FitTask.start(self, X, y, n_subtasks=params.n_estimators)
 
         def fitted() -> dict[str, Any]:
             return {**rounds.attributes(), "estimator_": clone(self._learner()), **self._labels(rounds)}
 
-        _, history = run_solver(rounds, task, max_iter=params.n_estimators, verbose=params.verbose, fitted=fitted)
-        attributes = {**fitted(), "history_": history, "n_iter_": len(history)}
+        def stage(history: list[Record]) -> dict[str, Any]:
+            return {**fitted(), "history_": history, "n_iter_": len(history)}
+
+        watched = stages.over(rounds, stage)
+        _, history = run_solver(watched, task, max_iter=params.n_estimators, verbose=params.verbose, fitted=fitted)
+        attributes = stage(history)
         task.end(lambda: attributes)
         self._store(attributes)
         return self
@@ -188,12 +194,15 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):  # type: ignore[misc]
         -------
         self
         """
+        return self._fit_stages(X, y, sample_weight, NO_STAGES)
+
+    def _fit_stages(self, X: Any, y: Any, sample_weight: Any, stages: Stages) -> Self:
         params = check_params(self)
         learner = self._learner()
         require_weights("AdaBoostClassifier", learner, "every round weighs the rows anew")
         random = as_random_state(params.random_state)
         members = make_members(self, learner, X, y, sample_weight, random, is_classifier=True)
-        return self._boost(ClassRounds(members, params.learning_rate), params, X, y)
+        return self._boost(ClassRounds(members, params.learning_rate), params, X, y, stages)
 
     def decision_function(self, X: Any) -> FloatArray:
         """The weighted votes: of shape (n_samples,) for two classes, positive for the second; else (n_samples, n_classes)."""
@@ -375,12 +384,15 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):  # type: ignore[misc]
         -------
         self
         """
+        return self._fit_stages(X, y, sample_weight, NO_STAGES)
+
+    def _fit_stages(self, X: Any, y: Any, sample_weight: Any, stages: Stages) -> Self:
         params = check_params(self)
         learner, random = self._learner(), as_random_state(params.random_state)
         if not params.resample:
             require_weights("AdaBoostRegressor", learner, "resample=False hands it the weights of the rows")
         members = make_members(self, learner, X, y, sample_weight, random, is_classifier=False, is_drawn=params.resample)
-        return self._boost(NumberRounds(members, params.learning_rate, params.loss), params, X, y)
+        return self._boost(NumberRounds(members, params.learning_rate, params.loss), params, X, y, stages)
 
     def predict(self, X: Any) -> FloatArray:
         """The weighted median of the members' predictions, of shape (n_samples,)."""

@@ -30,11 +30,12 @@ from mercer._params import (
     check_params,
 )
 from mercer._random import as_random_state
-from mercer._trace import Outcome, store_outcome
+from mercer._trace import Outcome, Record, Status, store_outcome
 from mercer.ensemble._boosted_members import check_rows
 from mercer.ensemble._directions import Directions, each_direction, make_directions, node_values
 from mercer.ensemble._function_descent import FunctionDescent, best_constant, certificate
 from mercer.ensemble._learners import Learner, input_tags
+from mercer.ensemble._stages import NO_STAGES, StagedSweep, Stages
 from mercer.losses import LOSSES, Loss, get_loss
 from mercer.tree import DecisionTreeRegressor
 
@@ -55,7 +56,7 @@ def _has_probabilities(estimator: AnyBoost) -> bool:
     return _has_classes(estimator) and type(get_loss(estimator.loss)).inverse_link is not Loss.inverse_link
 
 
-class AnyBoost(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class AnyBoost(StagedSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""Boosting of any learner on any loss: gradient descent in the space of functions, with exact steps.
 
     From a constant :math:`F_0`, round t fits a learner h to the negative gradient :math:`-\ell'(y_i, F_{t-1}(x_i))` and sets
@@ -188,6 +189,9 @@ class AnyBoost(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]  # sc
         -------
         self
         """
+        return self._fit_stages(X, y, sample_weight, NO_STAGES)
+
+    def _fit_stages(self, X: Any, y: Any, sample_weight: Any, stages: Stages) -> Self:
         params = check_params(self)
         loss = _check_loss(params.loss)
         has_classes = loss.kind == "margin"
@@ -198,13 +202,20 @@ class AnyBoost(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]  # sc
         descent = FunctionDescent(loss, learners, targets, start, params.learning_rate, params.tol)
         labels = {"classes_": learners.classes} if has_classes else {}
         facts = {"estimator_": clone(self._learner()), "loss_": loss, "init_raw_": start, **labels}
-        return self._descend(descent, params, FitTask.start(self, X, y, n_subtasks=params.n_estimators), facts)
+        task = FitTask.start(self, X, y, n_subtasks=params.n_estimators)
+        return self._descend(descent, params, task, facts, stages)
 
-    def _descend(self, descent: FunctionDescent, params: Any, task: FitTask, facts: dict[str, Any]) -> Self:
+    def _descend(self, descent: FunctionDescent, params: Any, task: FitTask, facts: dict[str, Any], stages: Stages) -> Self:
         def fitted() -> dict[str, Any]:
             return {**facts, **descent.attributes()}
 
-        status, history = run_solver(descent, task, max_iter=params.n_estimators, verbose=params.verbose, fitted=fitted)
+        def stage(history: list[Record]) -> dict[str, Any]:
+            status = Status.CONVERGED if descent.is_done else Status.MAX_ITER
+            found = {"history_": history, "n_iter_": len(history), "certificate_": certificate(descent, status, params.tol)}
+            return {**fitted(), **found}
+
+        watched = stages.over(descent, stage)
+        status, history = run_solver(watched, task, max_iter=params.n_estimators, verbose=params.verbose, fitted=fitted)
         attributes = fitted()
         task.end(lambda: attributes)
         self.__dict__.pop("classes_", None)  # an earlier fit's

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import is_classifier
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,6 +26,7 @@ from mercer.ensemble._gradient_boosting._rounds import GradientRounds
 from mercer.ensemble._gradient_boosting._session import Session
 from mercer.ensemble._gradient_boosting._start import Start
 from mercer.ensemble._learners import Learner
+from mercer.ensemble._stages import NO_STAGES, StagedSweep, Stages
 
 RULES: dict[str, Rule] = {
     **GROWTH_RULES,
@@ -44,7 +46,7 @@ RULES: dict[str, Rule] = {
 Monitor = Callable[[int, Any, dict[str, Any]], Any]
 
 
-class GradientBoosting(MercerEstimator):
+class GradientBoosting(StagedSweep, MercerEstimator):
     """Base of `GradientBoostingClassifier` and `GradientBoostingRegressor`."""
 
     estimators_: npt.NDArray[Any]
@@ -58,7 +60,19 @@ class GradientBoosting(MercerEstimator):
         """The loss, as the rounds use it; refused where it does not suit the targets."""
         raise NotImplementedError
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, monitor: Monitor | None, *, is_classifier: bool) -> Self:
+    def _fit_stages(self, X: Any, y: Any, sample_weight: Any, stages: Stages) -> Self:
+        return self._fit(X, y, sample_weight, None, is_classifier=is_classifier(self), stages=stages)
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        monitor: Monitor | None,
+        *,
+        is_classifier: bool,
+        stages: Stages = NO_STAGES,
+    ) -> Self:
         params = check_params(self)
         y = y if y is None else column_or_1d(y, warn=True)
         before = dict(vars(self)) if params.warm_start and hasattr(self, "estimators_") else None
@@ -67,10 +81,14 @@ class GradientBoosting(MercerEstimator):
         session = Session(self, params, data, self._make_objective(params, data), before)
         n_rounds = params.n_estimators - session.n_before
         task = FitTask.start(self, X, y, n_subtasks=n_rounds)
-        rounds = session.rounds if monitor is None else _Monitored(session, monitor, self)
+        earlier = [] if before is None else before["history_"]
+
+        def fitted(history: list[Record]) -> dict[str, Any]:
+            return {**session.attributes(), "history_": earlier + history, "n_iter_": len(earlier) + len(history)}
+
+        rounds = stages.over(session.rounds if monitor is None else _Monitored(session, monitor, self), fitted)
         _, history = run_solver(rounds, task, max_iter=n_rounds, verbose=params.verbose, fitted=session.attributes)
-        history = history if before is None else before["history_"] + history
-        attributes = {**session.attributes(), "history_": history, "n_iter_": len(history)}
+        attributes = fitted(history)
         task.end(lambda: attributes)
         for name in ("oob_scores_", "oob_improvement_", "oob_score_"):
             self.__dict__.pop(name, None)  # an earlier fit's

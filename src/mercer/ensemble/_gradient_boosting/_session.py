@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+from copy import copy, deepcopy
 from types import SimpleNamespace
 from typing import Any
 
@@ -107,11 +107,11 @@ class Session:
             **labels,
             **self.rounds.scores.attributes(),
             "_trees": store,
-            "_objective": self._objective,
+            "_objective": copy(self._objective),  # which some losses adapt in every round
             "_start": self._start,
             "_coder": self._data.coder,
             "_learning_rate": self._params.learning_rate,
-            "_random": self.rounds.random,
+            "_random": deepcopy(self.rounds.random),
         }
 
 

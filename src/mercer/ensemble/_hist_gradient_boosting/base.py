@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
@@ -42,6 +43,7 @@ from mercer.ensemble._hist_gradient_boosting.constraints import check_interactio
 from mercer.ensemble._hist_gradient_boosting.fit import BoostingFit, Earlier, Plan
 from mercer.ensemble._hist_gradient_boosting.objectives import Objective
 from mercer.ensemble._hist_gradient_boosting.stopping import Data, Split
+from mercer.ensemble._stages import NO_STAGES, StagedSweep, Stages
 from mercer.losses import Loss
 
 N_AUTO = 10_000  # rows above which early_stopping="auto" stops early
@@ -78,10 +80,14 @@ def loss_rule(*names: str) -> Rule:
     return OneOf(*names) | Instance(Loss) | Function()
 
 
-class HistGradientBoosting(MercerEstimator):
+class HistGradientBoosting(StagedSweep, MercerEstimator):
     """Histogram boosting but for what a target is."""
 
+    _rounds_parameter = "max_iter"
+
     n_jobs: int | None
+    early_stopping: bool | str
+    refit_best: bool
     n_iter_: int
     n_trees_per_iteration_: int
     _trees: TreeStore
@@ -108,7 +114,23 @@ class HistGradientBoosting(MercerEstimator):
         """Numbers as the target that the user gave, for scorers."""
         return y
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, validation: tuple[Any, Any, Any], *, is_classifier: bool) -> Self:
+    def sweep_parameters(self) -> list[str]:
+        """The parameters that `sweep` takes: `max_iter`, unless early stopping ends in a fit anew."""
+        return [] if self.refit_best and self.early_stopping is not False else super().sweep_parameters()
+
+    def _fit_stages(self, X: Any, y: Any, sample_weight: Any, stages: Stages) -> Self:
+        return self._fit(X, y, sample_weight, (None, None, None), is_classifier=is_classifier(self), stages=stages)
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        validation: tuple[Any, Any, Any],
+        *,
+        is_classifier: bool,
+        stages: Stages = NO_STAGES,
+    ) -> Self:
         params, given = check_params(self), (X, y)
         coder, X, y = check_X_y(self, X, y, params.categorical_features, is_classifier)
         y, fixed = self._check_target(column_or_1d(y, warn=True))
@@ -138,7 +160,7 @@ class HistGradientBoosting(MercerEstimator):
         split = _split(data, held_out, params, plan.seed, is_classifier) if is_early else Split(data, None)
         fit = BoostingFit(self, plan, objective, fixed, lambda codes: self._decode(codes, fixed), earlier)
         task = FitTask.start(self, *given, n_subtasks=2 if params.refit_best and is_early else 1)
-        result = fit.run(task, split, is_early=is_early, max_iter=params.max_iter)
+        result = fit.run(task, split, is_early=is_early, max_iter=params.max_iter, stages=stages)
         if params.refit_best and is_early:
             result = fit.refit(task, data, result)
         task.end(lambda: result.attributes)

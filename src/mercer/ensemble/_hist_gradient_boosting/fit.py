@@ -13,7 +13,7 @@ from sklearn.metrics import check_scoring
 
 from mercer._arrays import FloatArray
 from mercer._base import FitTask, run_solver
-from mercer._trace import Certificate, Outcome, Status
+from mercer._trace import Certificate, Outcome, Record, Status
 from mercer._trees.categories import CategoryCoder
 from mercer._trees.store import TreeStore
 from mercer.ensemble._hist_gradient_boosting.bins import bin_rows
@@ -21,6 +21,7 @@ from mercer.ensemble._hist_gradient_boosting.constraints import Groups
 from mercer.ensemble._hist_gradient_boosting.objectives import Objective
 from mercer.ensemble._hist_gradient_boosting.rounds import Rounds
 from mercer.ensemble._hist_gradient_boosting.stopping import N_SCORED, Data, HeldOut, Monitor, Scorer, Split
+from mercer.ensemble._stages import NO_STAGES, Stages
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class BoostingFit:
         self._estimator, self._plan, self._objective = estimator, plan, objective
         self._fixed, self._names, self._earlier = fixed, names, earlier
 
-    def run(self, task: FitTask, split: Split, *, is_early: bool, max_iter: int) -> Result:
+    def run(self, task: FitTask, split: Split, *, is_early: bool, max_iter: int, stages: Stages = NO_STAGES) -> Result:
         """Boost on the training rows of a split, with early stopping or without."""
         plan, earlier, data = self._plan, self._earlier, split.train
         objective = self._objective.on(data.y, data.weights)
@@ -91,7 +92,7 @@ class BoostingFit:
         )
         if monitor is not None and not monitor.scores:
             monitor.observe(None, raw, rounds.loss)
-        return self._boost(task, rounds, baseline, max_iter)
+        return self._boost(task, rounds, baseline, max_iter, stages)
 
     def refit(self, task: FitTask, all_rows: Data, searched: Result) -> Result:
         """Boost again, on all rows, for as many rounds as were best; the scores are those of the search."""
@@ -101,15 +102,20 @@ class BoostingFit:
         certificate = replace(searched.outcome.certificate, primal=result.outcome.certificate.primal)
         return Result({**result.attributes, **scores}, replace(result.outcome, certificate=certificate), searched.best_n_iter)
 
-    def _boost(self, task: FitTask, rounds: Rounds, baseline: FloatArray, max_iter: int) -> Result:
+    def _boost(self, task: FitTask, rounds: Rounds, baseline: FloatArray, max_iter: int, stages: Stages) -> Result:
         earlier, params = self._earlier, self._plan.params
 
         def attributes() -> dict[str, Any]:
             return self._attributes(rounds, baseline)
 
+        def stage(history: list[Record]) -> dict[str, Any]:
+            status = Status.CONVERGED if rounds.is_done else Status.MAX_ITER
+            return {**attributes(), "history_": history, "certificate_": _certificate(rounds, status, params.tol)}
+
         most = max_iter - (0 if earlier is None else earlier.n_iter)
         run_task = task.subtask("run", n_subtasks=most)
-        status, history = run_solver(rounds, run_task, max_iter=most, verbose=params.verbose, fitted=attributes)
+        watched = stages.over(rounds, stage)
+        status, history = run_solver(watched, run_task, max_iter=most, verbose=params.verbose, fitted=attributes)
         run_task.end(attributes)
         history = [*([] if earlier is None else earlier.history), *history]
         best = len(history) if rounds.monitor is None else rounds.monitor.best_n_iter
