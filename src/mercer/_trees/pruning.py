@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils import Bunch
 
-from mercer._arrays import FloatArray
-from mercer._native import kernels
-from mercer._trees.store import NODE, Tree, TreeStore
+from mercer._trees.cutting import keep_nodes
+from mercer._trees.store import Tree, TreeStore
 
 
 class _Pruner:
@@ -73,34 +72,19 @@ def pruning_path(tree: Tree) -> Bunch:
 
 
 def prune(store: TreeStore, ccp_alpha: float) -> TreeStore:
-    """Every tree of a store without the branches that save less than `ccp_alpha` for each leaf."""
-    return TreeStore.join([_prune_one(store[index], ccp_alpha) for index in range(len(store))])
+    """Every tree of a store without the branches that save less than `ccp_alpha` for each leaf; at zero all are kept."""
+    return prune_each(store, [ccp_alpha])[0]
 
 
-def _prune_one(tree: Tree, ccp_alpha: float) -> TreeStore:
-    pruner = _Pruner(tree)
-    while (found := pruner.weakest()) is not None and found[0] <= ccp_alpha:
-        pruner.cut(found[1])
-    return _keep(tree, ~pruner.is_gone, pruner.is_split)
-
-
-def _keep(tree: Tree, is_kept: npt.NDArray[np.bool_], is_split: npt.NDArray[np.bool_]) -> TreeStore:
-    """The nodes that are left; those that lost their branch are leaves with the values that they had."""
-    places = np.cumsum(is_kept) - 1
-    nodes = tree.nodes.copy()
-    new_leaves = np.flatnonzero(is_kept & ~is_split)
-    nodes["threshold"][new_leaves] = _leaf_values(tree)[new_leaves]
-    nodes["tag"][new_leaves] = 0
-    nodes["right"] = np.where(is_split & is_kept, places[nodes["right"]], 0)
-    nodes = np.ascontiguousarray(nodes[is_kept])
-    words = tree.words.copy()
-    trees = kernels.Trees(
-        nodes.view(np.uint8).reshape(-1, NODE.itemsize), words, np.array([len(nodes)]), np.array([len(words)]), tree.n_features
-    )
-    facts = (tree.impurity[is_kept], tree.n_node_samples[is_kept], tree.weighted_n_node_samples[is_kept])
-    return TreeStore(trees, *facts, tree.value[is_kept])
-
-
-def _leaf_values(tree: Tree) -> FloatArray:
-    """The number that each node has as a leaf: the last of its values."""
-    return tree.value.reshape(tree.node_count, -1)[:, -1]
+def prune_each(store: TreeStore, ccp_alphas: Sequence[float]) -> list[TreeStore]:
+    """`prune` for each of several costs, in their order: the weakest branches go first, whatever the cost, so once for all."""
+    order = [place for place in np.argsort(ccp_alphas).tolist() if ccp_alphas[place] > 0]
+    masks = {place: (np.ones(len(store.nodes), dtype=bool), store.nodes["right"] > 0) for place in order}
+    for index in range(len(store)) if order else ():
+        pruner, part = _Pruner(store[index]), slice(store.starts[index], store.starts[index + 1])
+        for place in order:
+            while (found := pruner.weakest()) is not None and found[0] <= ccp_alphas[place]:
+                pruner.cut(found[1])
+            is_kept, is_split = masks[place]
+            is_kept[part], is_split[part] = ~pruner.is_gone, pruner.is_split
+    return [keep_nodes(store, *masks[place]) if place in masks else store for place in range(len(ccp_alphas))]

@@ -52,7 +52,7 @@ class TreeSource:
         growth = make_growth(self._params, targets, weights, self._data.X.shape[1], self._directions)
         random = seed if isinstance(seed, np.random.RandomState) else np.random.RandomState(seed)
         store = growth.grow(self._columns, targets, weights, seeds=make_seeds(random, 1), n_threads=self.n_threads)
-        return prune(store, self._params.ccp_alpha) if self._params.ccp_alpha > 0 else store
+        return prune(store, self._params.ccp_alpha)
 
     def leaves(self, store: TreeStore) -> IntArray:
         """The leaf of each training row in a store of one tree."""

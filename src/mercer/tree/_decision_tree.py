@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin, clone
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin, clone, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
 from mercer._base import FitTask, MercerEstimator, fit_method
+from mercer._candidates import Candidates
 from mercer._parallel import effective_threads
 from mercer._params import Instance, Null, OneOf, RandomState, Rule, check_params
 from mercer._trees.categories import CATEGORICAL_RULE, UNSEEN_RULE
@@ -22,13 +25,15 @@ from mercer._trees.growth import (
     MONOTONE_RULE,
     REGRESSION,
     check_directions,
+    count_features,
     make_growth,
     make_seeds,
 )
 from mercer._trees.labels import labels_of, shares_of
 from mercer._trees.pruning import prune, pruning_path
-from mercer._trees.store import IntArray, Tree
-from mercer._trees.training import check_query, check_training, require_counts
+from mercer._trees.store import IntArray, Tree, TreeStore
+from mercer._trees.training import Training, check_query, check_training, require_counts
+from mercer._trees.variants import largest, parameters_of_variants, variants
 
 
 class DecisionTree(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
@@ -36,9 +41,20 @@ class DecisionTree(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
 
     tree_: Tree
     n_outputs_: int
+    max_leaf_nodes: int | None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, is_classifier: bool, check_input: bool = True) -> Self:
         params = check_params(self)
+        data = self._training(X, y, sample_weight, params, is_classifier=is_classifier, check_input=check_input)
+        task = FitTask.start(self, X, y)
+        attributes = self._attributes(prune(self._grow(params, data), params.ccp_alpha), params, data)
+        task.end(lambda: attributes)
+        self._store(attributes)
+        return self
+
+    def _training(
+        self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace, *, is_classifier: bool, check_input: bool = True
+    ) -> Training:
         data = check_training(
             self,
             X,
@@ -50,25 +66,52 @@ class DecisionTree(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
             check_input=check_input,
         )
         require_counts(params.criterion, data)
+        return data
+
+    def _grow(self, params: SimpleNamespace, data: Training) -> TreeStore:
+        """The tree before it is pruned."""
         directions = check_directions(params.monotonic_cst, data.targets, data.coder.mask, data.coder.names)
         growth = make_growth(params, data.targets, data.weights, data.X.shape[1], directions)
-        task = FitTask.start(self, X, y)
         n_threads = effective_threads(None)
         seeds = make_seeds(check_random_state(params.random_state), 1)
         columns = growth.columns(data.X, data.coder.flags, n_threads)
-        store = growth.grow(columns, data.targets, data.weights, seeds=seeds, n_threads=n_threads)
-        if params.ccp_alpha > 0:
-            store = prune(store, params.ccp_alpha)
-        attributes = {
+        return growth.grow(columns, data.targets, data.weights, seeds=seeds, n_threads=n_threads)
+
+    def _attributes(self, store: TreeStore, params: SimpleNamespace, data: Training) -> dict[str, Any]:
+        return {
             "tree_": store[0],
-            "max_features_": growth.max_features,
+            "max_features_": count_features(params.max_features, data.X.shape[1]),
             "_coder": data.coder,
             "_has_one_output": data.has_one_output,
             **data.label_attributes(),
         }
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return self
+
+    def sweep_parameters(self) -> list[str]:
+        """The parameters that `sweep` takes."""
+        return parameters_of_variants(self.max_leaf_nodes)
+
+    def sweep(self, X: Any, y: Any, name: str, values: Sequence[Any], *, sample_weight: Any = None) -> Iterator[Self]:
+        """Fitted clones, one for each value in the order given, from one tree that is cut or pruned.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        name : {"max_depth", "ccp_alpha"}
+        values : sequence
+
+        Returns
+        -------
+        iterator of estimators
+        """
+        candidates = Candidates(self, name, values, self.sweep_parameters())
+        first, grown = candidates.estimators[0], largest(name, candidates.params)
+        data = first._training(X, y, sample_weight, grown, is_classifier=is_classifier(self))
+        candidates.share_input(first)
+        stores = variants(first._grow(grown, data), name, candidates.params)
+        for each, params, store in zip(candidates.estimators, candidates.params, stores, strict=True):
+            each._store(each._attributes(store, params, data))
+        return iter(candidates.estimators)
 
     def _values(self, X: Any, check_input: bool = True) -> FloatArray:
         """The values of each row's leaf, of shape (n_rows, n_outputs, n_values)."""
