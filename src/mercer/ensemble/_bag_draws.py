@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,9 @@ class BagDraws:
 
     def __len__(self) -> int:
         return len(self.states)
+
+    def first(self, n_members: int) -> BagDraws:
+        return replace(self, states=self.states[:n_members])
 
     @property
     def has_all_features(self) -> bool:

@@ -61,6 +61,9 @@ class BagMembers:
     def __len__(self) -> int:
         return len(self.members)
 
+    def first(self, n_members: int) -> BagMembers:
+        return BagMembers(self.members[:n_members], self.features[:n_members], self.n_classes)
+
     def joined(self, later: BagMembers) -> BagMembers:
         return BagMembers(self.members + later.members, self.features + later.features, later.n_classes)
 

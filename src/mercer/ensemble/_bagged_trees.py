@@ -11,6 +11,7 @@ import numpy as np
 from mercer._arrays import FloatArray
 from mercer._parallel import effective_threads
 from mercer._params import check_params
+from mercer._trees.cutting import first_trees
 from mercer._trees.growth import check_directions, make_growth
 from mercer._trees.pruning import prune
 from mercer._trees.store import TreeStore
@@ -65,11 +66,15 @@ class BaggedTrees:
                 seeds = seeds_of(states[members.start : members.stop])
                 stores.append(growth.grow(columns, data.targets, lines, seeds=seeds, n_threads=n_threads))
             store = TreeStore.join(stores) if len(stores) > 1 else stores[0]
-        store = prune(store, params.ccp_alpha) if params.ccp_alpha > 0 else store
-        return cls(store, data.coder, growth.max_features, base, data.targets.n_classes, data.has_one_output)
+        return cls(
+            prune(store, params.ccp_alpha), data.coder, growth.max_features, base, data.targets.n_classes, data.has_one_output
+        )
 
     def __len__(self) -> int:
         return len(self.store)
+
+    def first(self, n_members: int) -> BaggedTrees:
+        return replace(self, store=first_trees(self.store, n_members))
 
     def joined(self, later: BaggedTrees) -> BaggedTrees:
         return replace(later, store=TreeStore.join([self.store, later.store]))

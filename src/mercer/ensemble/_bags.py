@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,9 @@ class Bags:
 
     def __len__(self) -> int:
         return len(self.states)
+
+    def first(self, n_members: int) -> Bags:
+        return replace(self, states=self.states[:n_members])
 
     @property
     def seeds(self) -> npt.NDArray[np.uint64]:

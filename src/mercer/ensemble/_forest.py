@@ -68,6 +68,27 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, is_classifier: bool) -> Self:
         params = self._checked_params()
+        data = self._training(X, y, sample_weight, params, is_classifier=is_classifier)
+        task = FitTask.start(self, X, y)
+        n_threads = effective_threads(params.n_jobs)
+        earlier = self._earlier(params, data)
+        bags = self._draw(params, data, 0 if earlier is None else len(earlier))
+        facts = {}
+        if earlier is not None and not len(bags):
+            store = earlier
+        else:
+            new = self._grow(params, data, bags, n_threads)
+            store = new if earlier is None else TreeStore.join([earlier, new])
+            facts = self._facts(store, new, bags, data, n_threads)
+        all_bags = (bags,) if earlier is None else (*self._bags, *((bags,) if len(bags) else ()))
+        attributes = self._attributes(params, data, store, all_bags) | facts
+        task.end(lambda: attributes)
+        self._unset(*self._optional)
+        self._store(attributes)
+        return self
+
+    def _training(self, X: Any, y: Any, sample_weight: Any, params: Any, *, is_classifier: bool) -> Training:
+        """What a fit is given, checked."""
         _check_sampling(params)
         data = check_training(
             self,
@@ -79,24 +100,16 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
             class_weight=_class_weight_of_all(params),
         )
         require_counts(params.criterion, data)
-        task = FitTask.start(self, X, y)
-        n_threads = effective_threads(params.n_jobs)
-        earlier = self._earlier(params, data)
-        bags = self._draw(params, data, 0 if earlier is None else len(earlier))
-        attributes = data.label_attributes()
-        if earlier is not None and not len(bags):
-            store = earlier
-        else:
-            new = self._grow(params, data, bags, n_threads)
-            store = new if earlier is None else TreeStore.join([earlier, new])
-            attributes |= self._facts(store, new, bags, data, n_threads)
-        all_bags = (bags,) if earlier is None else (*self._bags, *((bags,) if len(bags) else ()))
-        attributes |= {"_trees": store, "_bags": all_bags, "_coder": data.coder, "_has_one_output": data.has_one_output}
-        attributes |= self._look_out_of_bag(params, store, all_bags, data, n_threads)
-        task.end(lambda: attributes)
-        self._unset(*self._optional)
-        self._store(attributes)
-        return self
+        return data
+
+    def _attributes(
+        self, params: Any, data: Training, store: TreeStore, bags: tuple[Bags, ...], found: OutOfBag | None = None
+    ) -> dict[str, Any]:
+        """What a forest is; `found` is what was found out of its bags, if anything was looked for."""
+        if found is None and needs_left_out(params):
+            found = self._look_out_of_bag(params, store, bags, data)
+        fixed = {"_trees": store, "_bags": bags, "_coder": data.coder, "_has_one_output": data.has_one_output}
+        return data.label_attributes() | fixed | self._left_out_attributes(params, data, found)
 
     def _earlier(self, params: Any, data: Training) -> TreeStore | None:
         """The trees that a warm start goes on from."""
@@ -139,24 +152,24 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
                 columns, data.targets, data.weights, seeds=bags.seeds, n_draws=bags.n_draws, n_threads=n_threads
             )
         log(params.verbose, "%s: %d nodes", type(self).__name__, len(store.nodes))
-        return prune(store, params.ccp_alpha) if params.ccp_alpha > 0 else store
+        return prune(store, params.ccp_alpha)
 
     def _facts(self, store: TreeStore, new: TreeStore, bags: Bags, data: Training, n_threads: int) -> dict[str, Any]:
         """What else is kept of the trees, or of those among them that are new."""
         return {}
 
-    def _look_out_of_bag(
-        self, params: Any, store: TreeStore, bags: tuple[Bags, ...], data: Training, n_threads: int
-    ) -> dict[str, Any]:
+    def _look_out_of_bag(self, params: Any, store: TreeStore, bags: tuple[Bags, ...], data: Training) -> OutOfBag:
         is_weighted, has_importance = params.tree_weights == "oob", params.oob_importance
-        if not (params.oob_score or is_weighted or has_importance):
-            return {"_vote_weights": None}
-        found = look_out_of_bag(
+        return look_out_of_bag(
             store, _join_bags(bags), data.X, data.targets,
-            is_weighted=is_weighted, has_importance=has_importance, n_threads=n_threads,
+            is_weighted=is_weighted, has_importance=has_importance, n_threads=effective_threads(params.n_jobs),
         )  # fmt: skip
-        attributes: dict[str, Any] = {"_vote_weights": found.weights if is_weighted else None}
-        if has_importance:
+
+    def _left_out_attributes(self, params: Any, data: Training, found: OutOfBag | None) -> dict[str, Any]:
+        if found is None:
+            return {"_vote_weights": None}
+        attributes: dict[str, Any] = {"_vote_weights": found.weights if params.tree_weights == "oob" else None}
+        if params.oob_importance:
             attributes["_oob_importance"] = found.importance
         if params.oob_score:
             if not found.is_known.all():
@@ -288,6 +301,11 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         return tags
+
+
+def needs_left_out(params: Any) -> bool:
+    """Whether a fit looks at the rows that each tree has not seen."""
+    return bool(params.oob_score or params.tree_weights == "oob" or params.oob_importance)
 
 
 def _check_sampling(params: Any) -> None:

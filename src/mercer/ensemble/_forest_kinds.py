@@ -18,13 +18,15 @@ from mercer._trees.growth import CLASSIFICATION, REGRESSION
 from mercer._trees.labels import labels_of, shares_of
 from mercer._trees.store import TreeStore
 from mercer._trees.training import Training, check_query
+from mercer._tuning import OutOfBagView
 from mercer.ensemble._bags import Bags
 from mercer.ensemble._forest import FOREST_RULES, Forest
+from mercer.ensemble._forest_sweep import ForestSweep
 from mercer.ensemble._leaf_rows import LeafRows
 from mercer.ensemble._out_of_bag import OutOfBag
 
 
-class ForestClassifier(ClassifierMixin, Forest):  # type: ignore[misc]
+class ForestClassifier(ForestSweep, ClassifierMixin, Forest):  # type: ignore[misc]
     """A forest whose trees vote for classes, each by the shares in its leaf."""
 
     _parameter_rules: ClassVar[dict[str, Rule]] = {
@@ -148,13 +150,18 @@ class ForestClassifier(ClassifierMixin, Forest):  # type: ignore[misc]
             score = float(accuracy_score(truth, answers)) if len(classes) == 1 else float(np.mean(truth == answers))
         return {"oob_decision_function_": shares, "oob_score_": score}
 
+    def _left_out_view(self, found: OutOfBag, data: Training) -> OutOfBagView:
+        classes: Any = data.classes[0] if len(data.classes) == 1 else data.classes
+        values = found.predictions[found.is_known]
+        return OutOfBagView(found.is_known, labels_of(values, classes), shares_of(values, classes), classes, "classifier")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
 
 
-class ForestRegressor(RegressorMixin, Forest):  # type: ignore[misc]
+class ForestRegressor(ForestSweep, RegressorMixin, Forest):  # type: ignore[misc]
     """A forest whose trees predict numbers; the leaves keep their training targets, so that quantiles can be told as well."""
 
     _parameter_rules: ClassVar[dict[str, Rule]] = {**FOREST_RULES, "criterion": OneOf(*REGRESSION)}
@@ -278,3 +285,7 @@ class ForestRegressor(RegressorMixin, Forest):  # type: ignore[misc]
             "oob_prediction_": predictions,
             "oob_score_": float(score(truth[found.is_known], predictions[found.is_known])),
         }
+
+    def _left_out_view(self, found: OutOfBag, data: Training) -> OutOfBagView:
+        values = found.predictions[found.is_known, :, 0]
+        return OutOfBagView(found.is_known, values[:, 0] if data.has_one_output else values)

@@ -52,6 +52,11 @@ class LeafRows:
             sizes.append(np.bincount(leaves[rows], minlength=store[tree].node_count).astype(np.int32))
         return cls(np.concatenate(parts), np.concatenate(sizes), y, None if bags.n_draws else weights)
 
+    def first(self, n_nodes: int) -> LeafRows:
+        """Those of some nodes from the beginning."""
+        sizes = self.sizes[:n_nodes]
+        return LeafRows(self.rows[: int(sizes.sum())], sizes, self.y, self.weights)
+
     def joined(self, later: LeafRows) -> LeafRows:
         """These and those of trees that were grown later, maybe on other data."""
         shift = np.uint32(len(self.y))
