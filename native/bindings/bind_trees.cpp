@@ -1,6 +1,8 @@
 #include <cstring>
 
 #include "bindings/arrays.hpp"
+#include "bindings/draws.hpp"
+#include "tree/left_out.hpp"
 #include "tree/node.hpp"
 #include "tree/predict.hpp"
 
@@ -101,6 +103,36 @@ void bind_predictions(nb::module_& m) {
             tree::leaf_numbers<T>(trees, range, rows_for<T>(trees, x), rows<std::int64_t>(out), threads(n_threads));
         },
         nb::arg(), number, number, array, array, number, ReleaseGil());
+    m.def(
+        "add_left_out_values",
+        [](const Trees& trees, std::int64_t first, std::int64_t last, In2<T> x, Rows2<double> values, MaybeIn1<double> weights,
+           Rows2<std::uint8_t> is_seen, Out2<double> out, Out1<double> totals, int n_threads) {
+            const auto range = range_of(trees, first, last);
+            require(values.shape(0) == trees.nodes().size(), "there must be a line of values for each node");
+            require(is_seen.shape(0) == range.count() && is_seen.shape(1) == x.shape(0),
+                    "there must be a mark for each tree and row");
+            require(out.shape(0) == x.shape(0) && out.shape(1) == values.shape(1), "the output must have a line for each row of X");
+            require(totals.shape(0) == x.shape(0), "there must be a total for each row of X");
+            tree::add_left_out_values<T>(trees, range, rows_for<T>(trees, x), rows<double>(values),
+                                         per_row<double>(weights, range.count()), rows<std::uint8_t>(is_seen), rows<double>(out),
+                                         vector<double>(totals), threads(n_threads));
+        },
+        nb::arg(), number, number, array, array, maybe, array, array, array, number, ReleaseGil());
+}
+
+void bind_marks(nb::module_& m) {
+    const auto array = nb::arg().noconvert();
+    m.def(
+        "bootstrap_marks",
+        [](In1<std::uint64_t> seeds, std::int64_t n_draws, MaybeIn1<double> cumulative, Out2<std::uint8_t> out, int n_threads) {
+            require_draws(n_draws, out.shape(1));
+            const auto sums = per_row<double>(cumulative, out.shape(1));
+            require(sums.empty() || sums.back() > 0, "the running sums of the weights must be positive");
+            require(out.shape(0) == seeds.shape(0), "there must be a line for each seed");
+            tree::bootstrap_marks(vector<std::uint64_t>(seeds), static_cast<std::size_t>(n_draws), sums, rows<std::uint8_t>(out),
+                                  threads(n_threads));
+        },
+        array, nb::arg(), nb::arg().noconvert().none(), array, nb::arg(), ReleaseGil());
 }
 
 }  // namespace
@@ -109,6 +141,7 @@ void bind_trees(nb::module_& m) {
     bind_class(m);
     bind_predictions<double>(m);
     bind_predictions<float>(m);
+    bind_marks(m);
 }
 
 }  // namespace mercer::bindings

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "bindings/arrays.hpp"
+#include "bindings/draws.hpp"
 #include "bindings/grown_arrays.hpp"
 #include "tree/columns.hpp"
 #include "tree/forest.hpp"
@@ -30,12 +31,6 @@ struct Plan {
     const tree::Limits& limits;
     Threads threads;
 };
-
-// A bound far above any use, so that no call runs for ever.
-inline void require_draws(std::int64_t n_draws, std::size_t n_rows) {
-    require(0 <= n_draws && static_cast<std::uint64_t>(n_draws) <= 1000 * static_cast<std::uint64_t>(n_rows),
-            "there are at most 1000 draws a row");
-}
 
 // `weights` are one a row, or, where nothing is drawn, one a row for each seed.
 template <class Columns>

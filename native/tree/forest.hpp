@@ -26,17 +26,23 @@ inline std::size_t draw_row(Philox& random, std::span<const double> cumulative) 
     return static_cast<std::size_t>(std::upper_bound(cumulative.begin(), cumulative.end() - 1, target) - cumulative.begin());
 }
 
-// How many times each row is drawn, in n_draws draws with replacement. The draws of a tree are named by its seed alone. With
-// `cumulative`, the running sums of the rows' weights, a row is drawn in proportion to its weight; else all rows alike.
+// Calls take(row) for each of n_draws draws with replacement. The draws of a tree are named by its seed alone. With `cumulative`,
+// the running sums of the rows' weights, a row is drawn in proportion to its weight; else all rows alike.
+template <class Take>
+void for_each_draw(std::uint64_t seed, std::size_t n_draws, std::span<const double> cumulative, std::size_t n_rows, Take&& take) {
+    Philox random(seed, ~std::uint64_t{0});
+    if (cumulative.empty()) {
+        for (std::size_t i = 0; i < n_draws; ++i) take(random.below(static_cast<std::uint32_t>(n_rows)));
+        return;
+    }
+    for (std::size_t i = 0; i < n_draws; ++i) take(draw_row(random, cumulative));
+}
+
+// How many times each row is drawn; see `for_each_draw`.
 inline void bootstrap_counts(std::uint64_t seed, std::size_t n_draws, std::span<const double> cumulative,
                              std::span<double> counts) {
     std::fill(counts.begin(), counts.end(), 0.0);
-    Philox random(seed, ~std::uint64_t{0});
-    if (cumulative.empty()) {
-        for (std::size_t i = 0; i < n_draws; ++i) counts[random.below(static_cast<std::uint32_t>(counts.size()))] += 1;
-        return;
-    }
-    for (std::size_t i = 0; i < n_draws; ++i) counts[draw_row(random, cumulative)] += 1;
+    for_each_draw(seed, n_draws, cumulative, counts.size(), [&](std::size_t row) { counts[row] += 1; });
 }
 
 // A tree for each seed: grow(seed, weights, threads) gives it. Where n_draws is 0, `weights` are those of the rows (empty: all

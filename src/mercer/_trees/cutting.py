@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -17,26 +19,29 @@ def keep_nodes(store: TreeStore, is_kept: Mask, is_split: Mask) -> TreeStore:
     starts, (node_counts, word_counts) = store.starts[:-1], store.counts
     places = np.cumsum(is_kept) - 1
     shifts = np.repeat(starts, node_counts)  # from a node's number in its tree to that in the store
-    nodes = store.nodes.copy()
-    leaves = np.flatnonzero(is_kept & ~is_split)
-    nodes["threshold"][leaves] = store.values.reshape(len(nodes), -1)[leaves, -1]  # the number that a node has as a leaf
-    nodes["tag"][leaves] = 0
-    nodes["right"] = np.where(is_split & is_kept, places[nodes["right"] + shifts] - places[shifts], 0)
-    nodes = np.ascontiguousarray(nodes[is_kept])
+    kept = np.flatnonzero(is_kept)
+    nodes, values, shifts, is_leaf = store.nodes[kept], store.values[kept], shifts[kept], ~is_split[kept]
+    nodes["threshold"][is_leaf] = values.reshape(len(nodes), -1)[is_leaf, -1]  # the number that a node has as a leaf
+    nodes["tag"][is_leaf] = 0
+    nodes["right"] = np.where(is_leaf, 0, places[nodes["right"] + shifts] - places[shifts])
     kept_counts = np.add.reduceat(is_kept, starts, dtype=np.int64)
     lines = nodes.view(np.uint8).reshape(-1, NODE.itemsize)
     trees = kernels.Trees(lines, np.array(store.trees.words), kept_counts, word_counts, store.n_features)
-    return TreeStore(trees, store.impurity[is_kept], store.n_rows[is_kept], store.weight[is_kept], store.values[is_kept])
+    return TreeStore(trees, store.impurity[kept], store.n_rows[kept], store.weight[kept], values)
 
 
-def cut_at_depth(store: TreeStore, max_depth: int | None) -> TreeStore:
-    """Every tree without the nodes below a depth: what growth to that depth gives, since draws are named by the node."""
-    if max_depth is None:
-        return store
+def cut_at_depths(store: TreeStore, max_depths: Sequence[int | None]) -> list[TreeStore]:
+    """Every tree without the nodes below each depth: what growth to that depth gives, since draws are named by the node."""
     depths = depths_of(store)
-    if depths.max(initial=0) <= max_depth:
-        return store
-    return keep_nodes(store, depths <= max_depth, (store.nodes["right"] > 0) & (depths < max_depth))
+    limits = [int(depths.max(initial=0)) if limit is None else limit for limit in max_depths]
+    cut: dict[int, TreeStore] = {}
+    for limit in sorted(set(limits), reverse=True):  # each from the one before, which has fewer nodes
+        is_kept = depths <= limit
+        if not is_kept.all():
+            store = keep_nodes(store, is_kept, (store.nodes["right"] > 0) & (depths < limit))
+            depths = depths[is_kept]
+        cut[limit] = store
+    return [cut[limit] for limit in limits]
 
 
 def depths_of(store: TreeStore) -> IntArray:

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Sequence
 from types import SimpleNamespace
 
-from mercer._trees.cutting import cut_at_depth
+from mercer._trees.cutting import cut_at_depths
 from mercer._trees.pruning import prune, prune_each
 from mercer._trees.store import TreeStore
 
@@ -30,4 +30,5 @@ def variants(store: TreeStore, name: str, params: Sequence[SimpleNamespace]) -> 
     """What growth and pruning by each of the parameters give, from trees that were grown by the `largest`."""
     if name == "ccp_alpha":
         return prune_each(store, [each.ccp_alpha for each in params])
-    return [prune(cut_at_depth(store, each.max_depth), each.ccp_alpha) for each in params]
+    cut = cut_at_depths(store, [each.max_depth for each in params])
+    return [prune(part, each.ccp_alpha) for part, each in zip(cut, params, strict=True)]

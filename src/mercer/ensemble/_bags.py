@@ -81,6 +81,13 @@ class Bags:
         kernels.bootstrap_counts(int(seeds_of(self.states[[member]])[0]), self.n_draws, self.cumulative, counts)
         return counts
 
+    def marks(self, first: int, last: int, n_threads: int) -> npt.NDArray[np.uint8]:
+        """For some members (lines), 1 for each row in the bag and 0 for those left out."""
+        marks = np.ones((last - first, self.n_rows), dtype=np.uint8)
+        if self.n_draws:
+            kernels.bootstrap_marks(seeds_of(self.states[first:last]), self.n_draws, self.cumulative, marks, n_threads)
+        return marks
+
     def rows(self, member: int) -> npt.NDArray[np.intp]:
         """The rows that a member has, each as often as it was drawn."""
         return np.repeat(np.arange(self.n_rows), self.counts(member).astype(np.intp))

@@ -73,7 +73,7 @@ class ForestSweep:
         return (candidates.fit(place, _store, data, forest, None) for place, forest in enumerate(forests))
 
     def out_of_bag_parameters(self) -> list[str]:
-        """The parameters that `sweep_out_of_bag` takes; none without a bootstrap. The first need only one fit for all values."""
+        """The parameters that `sweep_out_of_bag` takes: first those that need one growth for all; none without a bootstrap."""
         if not self.bootstrap:
             return []
         swept = self.sweep_parameters()
@@ -82,7 +82,7 @@ class ForestSweep:
     def sweep_out_of_bag(
         self, X: Any, y: Any, name: str, values: Sequence[Any], *, sample_weight: Any = None
     ) -> Iterator[tuple[Self, OutOfBagView]]:
-        """Fitted clones, one for each value in the order given, with the rows as the trees that have not seen them predict them.
+        """Fitted clones, one for each value in the order given, and the rows as trees that have not seen them predict them.
 
         Parameters
         ----------

@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._arrays import FloatArray
+from mercer._native import kernels
 from mercer._trees.growth import Targets
 from mercer._trees.store import IntArray, TreeStore
 from mercer.ensemble._bags import Bags
 
 _LEAVES_AT_ONCE = 2_000_000  # rows times trees whose leaves are held at a time
+_MARKS_AT_ONCE = 32_000_000  # rows times trees of which it is held at a time who has seen whom
 
 
 def leaves_by_tree(store: TreeStore, X: FloatArray, n_threads: int, *, first: int = 0) -> Iterator[tuple[int, IntArray]]:
@@ -75,30 +77,55 @@ def look_out_of_bag(
     has_importance: bool,
     n_threads: int,
 ) -> OutOfBag:
-    """One pass over the trees; with `has_importance`, another over the features that each of them splits."""
+    """A pass over the trees for the predictions, and one before that if trees are to be judged or features permuted."""
+    weights, importance = np.ones(len(store)), None
+    if is_weighted or has_importance:
+        weights, importance = _judge_trees(store, bags, X, targets, is_weighted, has_importance, n_threads)
+    predictions = _predict_left_out(store, bags, X, weights if is_weighted else None, n_threads)
+    return OutOfBag(predictions, weights / weights.sum(), importance)
+
+
+def _predict_left_out(store: TreeStore, bags: Bags, X: FloatArray, weights: FloatArray | None, n_threads: int) -> FloatArray:
+    """The weighted mean of the values of each row's leaves, in the trees that have not seen it."""
+    assert store.values is not None
+    flat = store.values.reshape(len(store.values), -1)
+    sums, totals = np.zeros((len(X), flat.shape[1])), np.zeros(len(X))
+    step = max(1, _MARKS_AT_ONCE // max(len(X), 1))
+    for first in range(0, len(store), step):
+        last = min(first + step, len(store))
+        part = None if weights is None else weights[first:last]
+        marks = bags.marks(first, last, n_threads)
+        kernels.add_left_out_values(store.trees, first, last, X, flat, part, marks, sums, totals, n_threads)
+    with np.errstate(invalid="ignore"):
+        means: FloatArray = sums / np.where(totals > 0, totals, np.nan)[:, None]
+    return means.reshape(len(X), *store.values.shape[1:])
+
+
+def _judge_trees(
+    store: TreeStore,
+    bags: Bags,
+    X: FloatArray,
+    targets: Targets,
+    is_weighted: bool,
+    has_importance: bool,
+    n_threads: int,
+) -> tuple[FloatArray, FloatArray | None]:
+    """The weight of each tree by its error on the rows that it has not seen, and the importances of the features."""
     assert store.values is not None
     scorer, starts = Scorer(targets), store.starts
-    sums, totals = np.zeros((bags.n_rows, *store.values.shape[1:])), np.zeros(bags.n_rows)
-    weights = np.ones(len(store))
-    falls = np.zeros(store.n_features)
+    weights, falls = np.ones(len(store)), np.zeros(store.n_features)
     for tree, leaves in leaves_by_tree(store, X, n_threads):
         rows = bags.rows_left_out(tree)
         if not len(rows):
             continue
-        values = store.values[starts[tree] : starts[tree + 1]]
-        answers, places = scorer.answers(values), leaves[rows]
-        error = scorer.error(targets.values[rows], answers[places])
         if is_weighted:
-            weights[tree] = scorer.weight(error, len(rows))
-        sums[rows] += weights[tree] * values[places]
-        totals[rows] += weights[tree]
+            answers = scorer.answers(store.values[starts[tree] : starts[tree + 1]])
+            weights[tree] = scorer.weight(scorer.error(targets.values[rows], answers[leaves[rows]]), len(rows))
         if has_importance:
             falls += _falls(store, tree, X[rows], targets.values[rows], scorer, int(bags.states[tree]), n_threads)
     if not weights.any():  # every tree is as bad as a guess
-        return look_out_of_bag(store, bags, X, targets, is_weighted=False, has_importance=has_importance, n_threads=n_threads)
-    with np.errstate(invalid="ignore"):
-        predictions = sums / np.where(totals > 0, totals, np.nan)[:, None, None]
-    return OutOfBag(predictions, weights / weights.sum(), falls / len(store) if has_importance else None)
+        weights = np.ones(len(store))
+    return weights, falls / len(store) if has_importance else None
 
 
 def _falls(
