@@ -116,6 +116,21 @@ READY = {
     "add_node_values": lambda number: _predictions(
         number, np.random.RandomState(0).rand(6, 3), np.ones(2), _guarded((SIZE, 3), np.float64)
     ),
+    "add_left_out_values": lambda number: _predictions(
+        number,
+        np.random.RandomState(0).rand(6, 3),
+        np.ones(2),
+        np.random.RandomState(0).randint(2, size=(2, SIZE)).astype(np.uint8),
+        _guarded((SIZE, 3), np.float64),
+        _guarded((SIZE,), np.float64),
+    ),
+    "bootstrap_marks": lambda number: [
+        np.arange(3, dtype=np.uint64),
+        SIZE,
+        np.arange(1.0, SIZE + 1),
+        _guarded((3, SIZE), np.uint8),
+        2,
+    ],
     "leaf_numbers": lambda number: _predictions(number, _guarded((SIZE, 2), np.int64)),
     "bootstrap_counts": lambda number: [3, SIZE, np.arange(1.0, SIZE + 1), _guarded((SIZE,), np.float64)],
     "grow_pair": lambda number: [

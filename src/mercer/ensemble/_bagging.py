@@ -12,8 +12,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
+from mercer._tuning import OutOfBagView
 from mercer.ensemble._bag_members import BagMembers
-from mercer.ensemble._bagging_base import Bagging, _Task
+from mercer.ensemble._bagging_base import Bagging, LeftOut, _Task
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
@@ -129,6 +130,12 @@ class BaggingClassifier(ClassifierMixin, Bagging):  # type: ignore[misc]
         is_right = values[is_known].argmax(axis=1) == data.y[is_known]
         return {"oob_decision_function_": values, "oob_score_": float(np.mean(is_right))}
 
+    def _left_out_view(self, found: LeftOut, data: _Task) -> OutOfBagView:
+        assert data.classes is not None
+        shares = found.values[found.is_known]
+        labels = data.classes.take(shares.argmax(axis=1))
+        return OutOfBagView(found.is_known, labels, shares, data.classes, "classifier")
+
 
 class BaggingRegressor(RegressorMixin, Bagging):  # type: ignore[misc]
     r"""Bagging (bootstrap aggregating) of regressors: the mean of members on random draws of the rows.
@@ -183,3 +190,6 @@ class BaggingRegressor(RegressorMixin, Bagging):  # type: ignore[misc]
 
     def _score_out_of_bag(self, values: FloatArray, data: _Task, is_known: npt.NDArray[np.bool_]) -> dict[str, Any]:
         return {"oob_prediction_": values, "oob_score_": float(r2_score(data.y[is_known], values[is_known]))}
+
+    def _left_out_view(self, found: LeftOut, data: _Task) -> OutOfBagView:
+        return OutOfBagView(found.is_known, found.values[found.is_known])

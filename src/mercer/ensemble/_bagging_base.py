@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ from mercer._trees.training import Training, check_training
 from mercer.ensemble._bag_draws import BagDraws, Indices
 from mercer.ensemble._bag_members import UNCHECKED, BagMembers
 from mercer.ensemble._bagged_trees import BaggedTrees, can_grow
+from mercer.ensemble._bagging_sweep import BaggingSweep
 from mercer.ensemble._bags import make_states
 from mercer.ensemble._forest import SAMPLING_RULES
 
@@ -51,7 +53,30 @@ class _Task:
         return 0 if self.classes is None else len(self.classes)
 
 
-class Bagging(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]
+@dataclass(frozen=True)
+class Bag:
+    """What the members are clones of, the data, the members and their draws."""
+
+    base: Any
+    data: _Task
+    members: BagMembers | BaggedTrees
+    draws: tuple[BagDraws, ...]
+
+    def first(self, n_members: int) -> Bag:
+        """Some members from the beginning of one fit."""
+        (draws,) = self.draws
+        return replace(self, members=self.members.first(n_members), draws=(draws.first(n_members),))
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Every row as the members that have not seen it predict it; NaN where all have, and it is not known."""
+
+    values: FloatArray
+    is_known: npt.NDArray[np.bool_]
+
+
+class Bagging(BaggingSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]
     """Members on draws of the rows. They are in `_members`: estimators of any kind, or trees in one store."""
 
     _parameter_rules: ClassVar[dict[str, Rule]] = _RULES
@@ -109,34 +134,56 @@ class Bagging(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]
         -------
         self
         """
-        params = check_params(self)
-        if params.oob_score and not params.bootstrap:
-            raise ValueError("oob_score=True is not valid: Out of bag estimation only available if bootstrap=True.")
-        base, metadata = clone(self._get_estimator()), self._route(fit_params)
-        data = self._check_data(X, y, base, grows=can_grow(base, params) and not metadata)
-        weights = check_weights(sample_weight, len(data.y), np.float64)
+        params = self._checked()
         task = FitTask.start(self, X, y, n_subtasks=params.n_estimators)
-        n_earlier = self._count_earlier(params)
-        states = make_states(params.random_state, params.n_estimators - n_earlier, n_earlier)
-        draws = BagDraws.make(params, states, data.X.shape, weights)
-        attributes: dict[str, Any] = {"estimator_": base}
-        if data.classes is not None:
-            attributes |= {"classes_": data.classes, "n_classes_": data.n_classes}
-        if data.trees is not None:
-            attributes["_coder"] = data.trees.coder
-        if len(draws):
-            own_weights = None if params.bootstrap else weights
-            members = self._fit_members(base, data, own_weights, draws, params, metadata, task)
-            attributes["_members"] = members if n_earlier == 0 else self._join(members)
-            attributes["_draws"] = (draws,) if n_earlier == 0 else (*self._draws, draws)
-        else:
-            attributes |= {"_members": self._members, "_draws": self._draws}
-        if params.oob_score:
-            attributes |= self._look_out_of_bag(attributes["_members"], attributes["_draws"], data)
+        bag = self._fit_bag(X, y, sample_weight, params, self._route(fit_params), task)
+        attributes = self._attributes(params, bag)
         task.end(lambda: attributes)
         self._unset(*self._optional)
         self._store(attributes)
         return self
+
+    def _checked(self) -> SimpleNamespace:
+        params = check_params(self)
+        if params.oob_score and not params.bootstrap:
+            raise ValueError("oob_score=True is not valid: Out of bag estimation only available if bootstrap=True.")
+        return params
+
+    def _fit_bag(
+        self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace, metadata: dict[str, Any], task: FitTask
+    ) -> Bag:
+        """The members, those of earlier fits among them."""
+        base = clone(self._get_estimator())
+        data = self._check_data(X, y, base, grows=can_grow(base, params) and not metadata)
+        weights = check_weights(sample_weight, len(data.y), np.float64)
+        n_earlier = self._count_earlier(params)
+        states = make_states(params.random_state, params.n_estimators - n_earlier, n_earlier)
+        draws = BagDraws.make(params, states, data.X.shape, weights)
+        if not len(draws):
+            return Bag(base, data, self._members, self._draws)
+        own_weights = None if params.bootstrap else weights
+        members = self._fit_members(base, data, own_weights, draws, params, metadata, task)
+        if n_earlier == 0:
+            return Bag(base, data, members, (draws,))
+        return Bag(base, data, self._join(members), (*self._draws, draws))
+
+    def _attributes(self, params: SimpleNamespace, bag: Bag, found: LeftOut | None = None) -> dict[str, Any]:
+        """What an ensemble is; `found` is what was found out of its bags, if that is known already."""
+        data = bag.data
+        attributes: dict[str, Any] = {"estimator_": bag.base, "_members": bag.members, "_draws": bag.draws}
+        if data.classes is not None:
+            attributes |= {"classes_": data.classes, "n_classes_": data.n_classes}
+        if data.trees is not None:
+            attributes["_coder"] = data.trees.coder
+        if params.oob_score:
+            found = self._look_out_of_bag(bag) if found is None else found
+            if not found.is_known.all():
+                warn(
+                    f"Some inputs do not have OOB scores: {int((~found.is_known).sum())} rows are in the bag of every member; "
+                    "more members (n_estimators) would leave each of them out."
+                )
+            attributes |= self._score_out_of_bag(found.values, data, found.is_known)
+        return attributes
 
     def _check_data(self, X: Any, y: Any, base: Any, *, grows: bool) -> _Task:
         if grows:
@@ -202,8 +249,8 @@ class Bagging(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]
 
     # ---- out of the bag
 
-    def _look_out_of_bag(self, members: BagMembers | BaggedTrees, draws: tuple[BagDraws, ...], data: _Task) -> dict[str, Any]:
-        """Every row as the members that have not seen it predict it; NaN where all have."""
+    def _look_out_of_bag(self, bag: Bag) -> LeftOut:
+        data, draws = bag.data, bag.draws
         if len({each.n_rows for each in draws}) > 1:
             raise ValueError("After a warm start on other rows, out-of-bag estimates are not available.")
         masks = [each.counts(member) == 0 for each in draws for member in range(len(each))]
@@ -211,16 +258,10 @@ class Bagging(MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]
         n_asked = np.sum(masks, axis=0)
         shape = (len(data.y), data.n_classes) if data.n_classes else data.y.shape
         total = np.zeros(shape)
-        for rows, values in zip(left_out, members.each(data.X, self.n_jobs, lambda number: left_out[number]), strict=True):
+        for rows, values in zip(left_out, bag.members.each(data.X, self.n_jobs, lambda number: left_out[number]), strict=True):
             total[rows] += values
-        is_known = n_asked > 0
-        if not is_known.all():
-            warn(
-                f"Some inputs do not have OOB scores: {int((~is_known).sum())} rows are in the bag of every member; more "
-                "members (n_estimators) would leave each of them out."
-            )
-        counts = np.where(is_known, n_asked, np.nan)
-        return self._score_out_of_bag(total / counts.reshape(-1, *[1] * (total.ndim - 1)), data, is_known)
+        counts = np.where(n_asked > 0, n_asked, np.nan)
+        return LeftOut(total / counts.reshape(-1, *[1] * (total.ndim - 1)), n_asked > 0)
 
     def _score_out_of_bag(self, values: FloatArray, data: _Task, is_known: npt.NDArray[np.bool_]) -> dict[str, Any]:
         raise NotImplementedError
