@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, Null, OneOf, RandomState, Real, Rule, Verbosity, check_params
 from mercer._random import as_random_state
 from mercer._trace import Record
+from mercer._tuning import Integers, Reals, Space
 from mercer.ensemble._adaboost_rounds import ClassRounds, NumberRounds, Rounds
 from mercer.ensemble._boosted_members import check_rows, each_answer, leaf_answers, make_members
 from mercer.ensemble._learners import Learner, input_tags, require_weights
@@ -37,6 +38,11 @@ _CELLS_AT_ONCE = 2_000_000  # of a table of rows by members
 
 class AdaBoost(StagedSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What both kinds share."""
+
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "n_estimators": Integers(20, 500, log=True),
+        "learning_rate": Reals(0.01, 2.0, log=True),
+    }
 
     estimators_: list[Any]
     estimator_weights_: FloatArray

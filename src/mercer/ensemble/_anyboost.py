@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,6 +31,7 @@ from mercer._params import (
 )
 from mercer._random import as_random_state
 from mercer._trace import Outcome, Record, Status, store_outcome
+from mercer._tuning import Integers, Reals, Space
 from mercer.ensemble._boosted_members import check_rows
 from mercer.ensemble._directions import Directions, each_direction, make_directions, node_values
 from mercer.ensemble._function_descent import FunctionDescent, best_constant, certificate
@@ -133,6 +134,10 @@ class AnyBoost(StagedSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignor
     array(['a'], dtype='<U1')
     """
 
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "n_estimators": Integers(20, 500, log=True),
+        "learning_rate": Reals(0.01, 1.0, log=True),
+    }
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "estimator": Null() | Learner(),
         "loss": OneOf(*NAMES) | Instance(Loss),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
@@ -22,6 +23,7 @@ from mercer._parallel import effective_threads
 from mercer._params import Bool, Fittable, Integer, Null, Real, Rule, check_params
 from mercer._trace import log, warn
 from mercer._trees.training import Training, check_training
+from mercer._tuning import Integers, Reals, Space
 from mercer.ensemble._bag_draws import BagDraws, Indices
 from mercer.ensemble._bag_members import UNCHECKED, BagMembers
 from mercer.ensemble._bagged_trees import BaggedTrees, can_grow
@@ -79,6 +81,11 @@ class LeftOut:
 class Bagging(BaggingSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]
     """Members on draws of the rows. They are in `_members`: estimators of any kind, or trees in one store."""
 
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "n_estimators": Integers(10, 200, log=True),
+        "max_samples": Reals(0.2, 1.0),
+        "max_features": Reals(0.2, 1.0),
+    }
     _parameter_rules: ClassVar[dict[str, Rule]] = _RULES
     _is_classifier: ClassVar[bool]
     _optional: ClassVar[tuple[str, ...]] = ("oob_score_", "oob_decision_function_", "oob_prediction_", "_coder")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from mercer._trees.growth import CLASSIFICATION, REGRESSION
 from mercer._trees.labels import labels_of, shares_of
 from mercer._trees.store import TreeStore
 from mercer._trees.training import Training, check_query
-from mercer._tuning import OutOfBagView
+from mercer._tuning import Integers, OutOfBagView, Reals, Space
 from mercer.ensemble._bags import Bags
 from mercer.ensemble._forest import FOREST_RULES, Forest
 from mercer.ensemble._forest_sweep import ForestSweep
@@ -29,6 +30,11 @@ from mercer.ensemble._out_of_bag import OutOfBag
 class ForestClassifier(ForestSweep, ClassifierMixin, Forest):  # type: ignore[misc]
     """A forest whose trees vote for classes, each by the shares in its leaf."""
 
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "max_features": Reals(0.1, 1.0),
+        "min_samples_leaf": Integers(1, 50, log=True),
+        "max_depth": Integers(3, 40, log=True),
+    }
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         **FOREST_RULES,
         "criterion": OneOf(*CLASSIFICATION),
@@ -164,6 +170,11 @@ class ForestClassifier(ForestSweep, ClassifierMixin, Forest):  # type: ignore[mi
 class ForestRegressor(ForestSweep, RegressorMixin, Forest):  # type: ignore[misc]
     """A forest whose trees predict numbers; the leaves keep their training targets, so that quantiles can be told as well."""
 
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "max_features": Reals(0.1, 1.0),
+        "min_samples_leaf": Integers(1, 50, log=True),
+        "max_depth": Integers(3, 40, log=True),
+    }
     _parameter_rules: ClassVar[dict[str, Rule]] = {**FOREST_RULES, "criterion": OneOf(*REGRESSION)}
 
     _leaf_rows: LeafRows

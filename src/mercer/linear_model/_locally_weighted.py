@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import Integer, NumberOfJobs, Real, Rule, check_params
+from mercer._tuning import Choices, Reals, Space
 
 
 class LocallyWeightedRegression(MultiOutputMixin, RegressorMixin, MercerEstimator):  # type: ignore[misc]
@@ -60,6 +62,7 @@ class LocallyWeightedRegression(MultiOutputMixin, RegressorMixin, MercerEstimato
     array([0.  , 0.98, 0.14])
     """
 
+    _search_space: ClassVar[Mapping[str, Space]] = {"tau": Reals(0.05, 10.0, log=True), "degree": Choices(0, 1)}
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "tau": Real(above=0),
         "degree": Integer(0, most=1),

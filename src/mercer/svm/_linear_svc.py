@@ -28,6 +28,7 @@ from mercer._params import (
 )
 from mercer._random import as_random_state
 from mercer._trace import store_outcome
+from mercer._tuning import Reals, Space
 from mercer.svm._linear_svm import CrammerSinger, LockStep, Machine, MachineSolver, check_intercept, make_solver
 
 
@@ -123,6 +124,7 @@ class LinearSVC(LinearClassifier):
     True
     """
 
+    _search_space: ClassVar[Mapping[str, Space]] = {"C": Reals(1e-4, 1e3, log=True)}
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "penalty": OneOf("l1", "l2"),
         "loss": OneOf("hinge", "squared_hinge"),

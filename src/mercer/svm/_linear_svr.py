@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, OneOf, RandomState, Real, Rule, Verbosity, check_params
 from mercer._random import as_random_state
 from mercer._trace import store_outcome
+from mercer._tuning import Reals, Space
 from mercer.svm._linear_svm import LockStep, Machine, check_intercept, make_solver
 
 
@@ -92,6 +94,7 @@ class LinearSVR(LinearRegressor):
     True
     """
 
+    _search_space: ClassVar[Mapping[str, Space]] = {"C": Reals(1e-4, 1e3, log=True)}
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "epsilon": Real(least=0),
         "tol": Real(least=0),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
@@ -34,6 +34,7 @@ from mercer._trees.pruning import prune, pruning_path
 from mercer._trees.store import IntArray, Tree, TreeStore
 from mercer._trees.training import Training, check_query, check_training, require_counts
 from mercer._trees.variants import largest, parameters_of_variants, variants
+from mercer._tuning import Integers, Reals, Space
 
 
 class DecisionTree(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
@@ -259,6 +260,11 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[mis
     ['Advanced', 'Premium']
     """
 
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "max_depth": Integers(2, 30, log=True),
+        "min_samples_leaf": Integers(1, 100, log=True),
+        "ccp_alpha": Reals(1e-6, 1e-1, log=True),
+    }
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         **GROWTH_RULES,
         "criterion": OneOf(*CLASSIFICATION),
@@ -409,6 +415,10 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):  # type: ignore[misc]
     array([1., 6.])
     """
 
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "max_depth": Integers(2, 30, log=True),
+        "min_samples_leaf": Integers(1, 100, log=True),
+    }
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         **GROWTH_RULES,
         "criterion": OneOf(*REGRESSION),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
+from mercer._tuning import Integers, Reals, Space
 from mercer.tree._decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
@@ -47,6 +49,11 @@ class ExtraTreeClassifier(DecisionTreeClassifier):
     >>> ExtraTreeClassifier(random_state=0).fit([[0], [1], [2], [3]], ["a", "a", "b", "b"]).predict([[0], [3]]).tolist()
     ['a', 'b']
     """
+
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "max_features": Reals(0.1, 1.0),
+        "min_samples_leaf": Integers(1, 100, log=True),
+    }
 
     def __init__(
         self,
@@ -124,6 +131,11 @@ class ExtraTreeRegressor(DecisionTreeRegressor):
     >>> ExtraTreeRegressor(random_state=0).fit([[0], [1], [2], [3]], [1, 1, 5, 7]).predict([[0], [3]])
     array([1., 7.])
     """
+
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "max_features": Reals(0.1, 1.0),
+        "min_samples_leaf": Integers(1, 100, log=True),
+    }
 
     def __init__(
         self,

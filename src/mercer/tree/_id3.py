@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real as AnyReal
 from typing import Any, ClassVar, Self
 
@@ -16,6 +17,7 @@ from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._params import Integer, Null, OneOf, Real, Rule, check_params
 from mercer._trees.categories import UNSEEN, UNSEEN_RULE, CategoryCoder, check_categories
 from mercer._trees.store import IntArray
+from mercer._tuning import Choices, Integers, Space
 from mercer.tree._multiway import MultiwayGrowth, MultiwayTree
 
 _OTHER = -1  # the code of a value that training never saw and that goes with the heaviest branch
@@ -84,6 +86,11 @@ class ID3(ClassifierMixin, MercerEstimator):  # type: ignore[misc]
     {'Basic': 1, 'Premium': 1}
     """
 
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "criterion": Choices("information_gain", "gain_ratio"),
+        "max_depth": Integers(1, 20, log=True),
+        "min_samples_split": Integers(2, 100, log=True),
+    }
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "criterion": OneOf("information_gain", "gain_ratio"),
         "max_depth": Null() | Integer(1),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from mercer._trees.categories import CATEGORICAL_RULE, UNSEEN_RULE
 from mercer._trees.growth import GROWTH_RULES
 from mercer._trees.store import IntArray, TreeStore
 from mercer._trees.training import Training, check_query, check_training
+from mercer._tuning import Integers, Reals, Space
 from mercer.ensemble._gradient_boosting._objectives import Objective
 from mercer.ensemble._gradient_boosting._rounds import GradientRounds
 from mercer.ensemble._gradient_boosting._session import Session
@@ -48,6 +49,15 @@ Monitor = Callable[[int, Any, dict[str, Any]], Any]
 
 class GradientBoosting(StagedSweep, MercerEstimator):
     """Base of `GradientBoostingClassifier` and `GradientBoostingRegressor`."""
+
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "learning_rate": Reals(0.01, 0.5, log=True),
+        "n_estimators": Integers(50, 1000, log=True),
+        "max_depth": Integers(2, 8),
+        "min_samples_leaf": Integers(1, 50, log=True),
+        "subsample": Reals(0.5, 1.0),
+        "max_features": Reals(0.2, 1.0),
+    }
 
     estimators_: npt.NDArray[Any]
     n_features_in_: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,7 @@ from mercer._trees.categories import UNSEEN_RULE, CategoryCoder
 from mercer._trees.growth import Targets, check_directions
 from mercer._trees.store import FEATURE, TreeStore
 from mercer._trees.training import check_query, check_X_y
+from mercer._tuning import Integers, Reals, Space
 from mercer.ensemble._hist_gradient_boosting.constraints import check_interactions
 from mercer.ensemble._hist_gradient_boosting.fit import BoostingFit, Earlier, Plan
 from mercer.ensemble._hist_gradient_boosting.objectives import Objective
@@ -82,6 +83,15 @@ def loss_rule(*names: str) -> Rule:
 
 class HistGradientBoosting(StagedSweep, MercerEstimator):
     """Histogram boosting but for what a target is."""
+
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "learning_rate": Reals(0.01, 0.5, log=True),
+        "max_iter": Integers(50, 1000, log=True),
+        "max_leaf_nodes": Integers(7, 127, log=True),
+        "min_samples_leaf": Integers(2, 100, log=True),
+        "l2_regularization": Reals(1e-6, 1e2, log=True),
+        "max_features": Reals(0.3, 1.0),
+    }
 
     _rounds_parameter = "max_iter"
 

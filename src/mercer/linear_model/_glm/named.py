@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from mercer._base import fit_method
 from mercer._params import OneOf, Real, Rule
+from mercer._tuning import Reals, Space
 from mercer.linear_model._glm.families import Family, Gamma, Poisson
 from mercer.linear_model._glm.glm import COMMON_RULES, GeneralizedLinearModel
 from mercer.linear_model._glm.links import LINKS, Link, Log
@@ -18,6 +20,7 @@ SOLVERS = OneOf("lbfgs", "newton-cholesky")
 class _LogLinearModel(GeneralizedLinearModel):
     """The parameters of scikit-learn's models of one family, and their fit."""
 
+    _search_space: ClassVar[Mapping[str, Space]] = {"alpha": Reals(1e-5, 1e2, log=True)}
     _parameter_rules: ClassVar[dict[str, Rule]] = {**COMMON_RULES, "solver": SOLVERS}
 
     def __init__(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from mercer._arrays import FloatArray
 from mercer._base import fit_method
 from mercer._params import Instance, InvalidParameterError, OneOf, Real, Rule, check_params
+from mercer._tuning import Reals, Space
 from mercer.linear_model._glm.families import FAMILIES, Family, make_tweedie
 from mercer.linear_model._glm.glm import COMMON_RULES, GeneralizedLinearModel, check_offset, means_of
 from mercer.linear_model._glm.links import LINKS, Link
@@ -106,6 +107,7 @@ class GeneralizedLinearRegressor(GeneralizedLinearModel):
     array([1.872, 0.5  ])
     """
 
+    _search_space: ClassVar[Mapping[str, Space]] = {"alpha": Reals(1e-5, 1e2, log=True)}
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "family": OneOf(*FAMILIES, "tweedie", "multinoulli") | Instance(Family),
         "link": OneOf("auto", *LINKS) | Instance(Link),

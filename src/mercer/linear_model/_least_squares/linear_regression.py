@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ from mercer._linear import SPARSE, LinearRegressor
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, check_params, check_value
 from mercer._trace import Certificate, Outcome, Status, store_outcome
+from mercer._tuning import Space
 from mercer.linear_model._inference.diagnostics import Diagnostics, diagnose
 from mercer.linear_model._inference.summary import RegressionSummary, Statistics, refusal, summarise
 from mercer.linear_model._inference.table import names_of_features
@@ -95,6 +96,7 @@ class LinearRegression(MultiOutputMixin, LinearRegressor):  # type: ignore[misc]
     True
     """
 
+    _search_space: ClassVar[Mapping[str, Space]] = {}
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "fit_intercept": Bool(),
         "copy_X": Bool(),

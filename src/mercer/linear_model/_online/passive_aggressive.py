@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from mercer._base import fit_method
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, Mapped, Null, NumberOfJobs, OneOf, Real, Rule
+from mercer._tuning import Reals, Space
 from mercer.linear_model._online.fit import SHARED_RULES, OnlineClassifier, OnlineRegressor
 from mercer.linear_model._online.stochastic import Settings
 
@@ -114,6 +116,7 @@ class PassiveAggressiveClassifier(OnlineClassifier):
     array([1])
     """
 
+    _search_space: ClassVar[Mapping[str, Space]] = {"C": Reals(1e-4, 1e2, log=True)}
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         **PASSIVE_AGGRESSIVE_RULES,
         "loss": OneOf("hinge", "squared_hinge"),
@@ -270,6 +273,7 @@ class PassiveAggressiveRegressor(OnlineRegressor):
     True
     """
 
+    _search_space: ClassVar[Mapping[str, Space]] = {"C": Reals(1e-4, 1e2, log=True)}
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         **PASSIVE_AGGRESSIVE_RULES,
         "loss": OneOf("epsilon_insensitive", "squared_epsilon_insensitive"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from mercer._base import fit_method
 from mercer._parallel import effective_threads
 from mercer._params import Mapped, Null, NumberOfJobs, OneOf, Real, Rule
 from mercer._trace import Certificate, Outcome, Record, Status
+from mercer._tuning import Choices, Reals, Space
 from mercer.linear_model._online.bound import Reached
 from mercer.linear_model._online.fit import SHARED_RULES, OnlineClassifier
 from mercer.linear_model._online.stochastic import Descent, Iterate, Problem, Settings
@@ -125,6 +127,10 @@ class Perceptron(OnlineClassifier):
     True
     """
 
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "alpha": Reals(1e-7, 1e-2, log=True),
+        "penalty": Choices(None, "l2", "l1", "elasticnet"),
+    }
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         **SHARED_RULES,
         "penalty": OneOf("l2", "l1", "elasticnet") | Null(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from mercer._arrays import FloatArray
 from mercer._base import fit_method
 from mercer._params import Mapped, Null, NumberOfJobs, OneOf, Rule
+from mercer._tuning import Choices, Reals, Space
 from mercer.linear_model._online.fit import OnlineClassifier
 from mercer.linear_model._online.sgd import SGD_RULES, sgd_settings
 from mercer.linear_model._online.stochastic import MARGIN_LOSSES, RESIDUAL_LOSSES, Settings
@@ -128,6 +130,11 @@ class SGDClassifier(OnlineClassifier):
     True
     """
 
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "alpha": Reals(1e-7, 1e-1, log=True),
+        "penalty": Choices("l2", "l1", "elasticnet"),
+        "loss": Choices("hinge", "log_loss", "modified_huber"),
+    }
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         **SGD_RULES,
         "loss": OneOf(*MARGIN_LOSSES, *RESIDUAL_LOSSES),

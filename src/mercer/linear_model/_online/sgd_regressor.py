@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ import numpy as np
 from mercer._arrays import FloatArray
 from mercer._base import fit_method
 from mercer._params import OneOf, Rule
+from mercer._tuning import Choices, Reals, Space
 from mercer.linear_model._online.fit import OnlineRegressor
 from mercer.linear_model._online.sgd import SGD_RULES, sgd_settings
 from mercer.linear_model._online.stochastic import LOG_LINK_LOSSES, RESIDUAL_LOSSES, Settings
@@ -109,6 +111,11 @@ class SGDRegressor(OnlineRegressor):
     True
     """
 
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "alpha": Reals(1e-7, 1e-1, log=True),
+        "penalty": Choices("l2", "l1", "elasticnet"),
+        "loss": Choices("squared_error", "huber", "epsilon_insensitive"),
+    }
     _parameter_rules: ClassVar[dict[str, Rule]] = {**SGD_RULES, "loss": OneOf(*RESIDUAL_LOSSES, *LOG_LINK_LOSSES)}
 
     def __init__(

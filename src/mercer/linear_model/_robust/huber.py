@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, Verbosity, check_params
 from mercer._solvers.newton import newton_direction
 from mercer._trace import store_outcome
+from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NO_LIKELIHOOD, NoSummary
 from mercer.linear_model._robust.huber_loss import HuberLoss, make_huber_rows
 from mercer.linear_model._robust.huber_newton import HuberNewton
@@ -93,6 +95,10 @@ class HuberRegressor(NoSummary, LinearRegressor):
     """
 
     _no_summary: ClassVar[str] = NO_LIKELIHOOD
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "epsilon": Reals(1.05, 3.0),
+        "alpha": Reals(1e-6, 1e2, log=True),
+    }
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "epsilon": Real(least=1),
         "max_iter": Integer(0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, Verbosity, c
 from mercer._solvers.linear_loss import Evaluation, LinearLoss, LinearRows, make_linear_rows
 from mercer._solvers.newton import Newton, newton_direction
 from mercer._trace import Record, store_outcome
+from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NO_LIKELIHOOD, NoSummary
 from mercer.linear_model._smooth import smooth_outcome
 
@@ -88,6 +90,10 @@ class LogCoshRegressor(NoSummary, LinearRegressor):
     """
 
     _no_summary: ClassVar[str] = NO_LIKELIHOOD
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "alpha": Reals(1e-6, 1e2, log=True),
+        "scale": Reals(0.1, 10.0, log=True),
+    }
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "alpha": Real(least=0),
         "scale": Real(above=0),

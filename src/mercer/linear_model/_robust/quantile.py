@@ -18,6 +18,7 @@ from mercer._solvers.interior_point import InteriorPoint
 from mercer._solvers.linear_loss import make_linear_rows
 from mercer._solvers.pieces import LEAST_TOL, PiecewiseProblem
 from mercer._trace import Certificate, Outcome, Record, Status, store_outcome
+from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NO_LIKELIHOOD, NoSummary
 
 SOLVERS = ("highs-ds", "highs-ipm", "highs", "interior-point", "revised simplex")
@@ -90,6 +91,7 @@ class QuantileRegressor(NoSummary, LinearRegressor):
     """
 
     _no_summary: ClassVar[str] = NO_LIKELIHOOD
+    _search_space: ClassVar[Mapping[str, Space]] = {"alpha": Reals(1e-5, 1.0, log=True)}
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "quantile": Real(above=0, below=1),
         "alpha": Real(least=0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ from mercer._params import ArrayLike, Bool, Integer, OneOf, RandomState, Real, R
 from mercer._random import as_random_state
 from mercer._solvers.coordinate_descent import Penalty, Reached
 from mercer._trace import store_outcome
+from mercer._tuning import Reals, Space
 from mercer.linear_model._sparse.elastic_net import SparseLinearRegressor
 from mercer.linear_model._sparse.penalised import Problem, draw_seed, linear_attributes, make_problem
 from mercer.linear_model._sparse.watched import Run, outcome_of, run_descent
@@ -87,6 +89,7 @@ class LpRegression(SparseLinearRegressor):
     array([0.975, 0.   ])
     """
 
+    _search_space: ClassVar[Mapping[str, Space]] = {"alpha": Reals(1e-4, 1e1, log=True), "p": Reals(0.2, 0.9)}
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "alpha": Real(least=0),
         "p": Real(above=0, below=1),
