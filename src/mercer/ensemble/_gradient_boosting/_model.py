@@ -52,7 +52,7 @@ class GradientBoosting(StagedSweep, MercerEstimator):
 
     _search_space: ClassVar[Mapping[str, Space]] = {
         "learning_rate": Reals(0.01, 0.5, log=True),
-        "n_estimators": Integers(50, 1000, log=True),
+        "n_estimators": Integers(50, 500, log=True),
         "max_depth": Integers(2, 8),
         "min_samples_leaf": Integers(1, 50, log=True),
         "subsample": Reals(0.5, 1.0),
