@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from mercer._arrays import FloatArray, check_class_weight, check_weights, check_X_labels, require_no_overflow
-from mercer._base import FitTask, fit_method, run_solver
+from mercer._arrays import FloatArray, check_class_weight, check_weights, check_X_labels
+from mercer._base import fit_method
 from mercer._linear import SPARSE, LinearClassifier
 from mercer._parallel import effective_threads
 from mercer._params import (
@@ -27,12 +27,12 @@ from mercer._params import (
     check_params,
 )
 from mercer._random import as_random_state
-from mercer._trace import store_outcome
 from mercer._tuning import Reals, Space
+from mercer.svm._linear_machine import LinearMachine, MachineData
 from mercer.svm._linear_svm import CrammerSinger, LockStep, Machine, MachineSolver, check_intercept, make_solver
 
 
-class LinearSVC(LinearClassifier):
+class LinearSVC(LinearMachine, LinearClassifier):
     r"""Linear support vector classification, solved to a duality gap.
 
     Minimises, for labels :math:`y_i = \pm 1`,
@@ -191,27 +191,26 @@ class LinearSVC(LinearClassifier):
         -------
         self
         """
+        params = self._check()
+        self._solve(self._data(X, y, sample_weight, params), params)
+        return self
+
+    def _check(self) -> SimpleNamespace:
         params = check_params(self)
         check_intercept(type(self).__name__, params)
         _check_combination(type(self).__name__, params)
+        return params
+
+    def _data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> MachineData:
         X, classes, codes = check_X_labels(self, X, y, sparse=SPARSE, finite="check" if sp.issparse(X) else "deferred")
         weights = check_weights(sample_weight, X.shape[0], np.float64)
-        task = FitTask.start(self, X, y, n_subtasks=params.max_iter)
-        try:
-            solver = LockStep(_solvers(X, classes, codes, weights, params))
-        except FloatingPointError:
-            require_no_overflow(self, X, "the sums of their squares")
-            raise
+        return MachineData(Machine.of(X, params, n_threads=effective_threads(params.n_jobs)), codes, weights, classes)
 
-        def fitted() -> dict[str, Any]:
-            coef, intercept = (part.astype(X.dtype, copy=False) for part in solver.solution())
-            return {"coef_": coef, "intercept_": intercept if params.fit_intercept else 0.0, "classes_": classes}
+    def _lock_step(self, data: MachineData, params: SimpleNamespace, before: LockStep | None) -> LockStep:
+        return LockStep(_solvers(data, params, before))
 
-        status, history = run_solver(solver, task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted)
-        solver.settle()
-        task.end(fitted)
-        self._store(fitted())
-        return store_outcome(self, solver.outcome(status, history, params))
+    def _attributes(self, data: MachineData, params: SimpleNamespace, coef: FloatArray, intercept: Any) -> dict[str, Any]:
+        return {"coef_": coef, "intercept_": intercept, "classes_": data.classes}
 
 
 def _check_combination(owner: str, params: SimpleNamespace) -> None:
@@ -231,11 +230,9 @@ def _check_combination(owner: str, params: SimpleNamespace) -> None:
         raise ValueError(f"{owner}: dual=True is not valid with penalty='l1'; it must be False or 'auto'.")
 
 
-def _solvers(
-    X: Any, classes: FloatArray, codes: FloatArray, weights: FloatArray | None, params: SimpleNamespace
-) -> list[MachineSolver]:
+def _solvers(data: MachineData, params: SimpleNamespace, before: LockStep | None) -> list[MachineSolver]:
     """One for two classes or for all classes at once, else one for each class against the rest."""
-    machine = Machine.of(X, params, n_threads=effective_threads(params.n_jobs))
+    machine, classes, codes, weights = data.machine, data.classes, data.targets, data.weights
     plain = np.ones(len(codes)) if weights is None else weights
     of_class = check_class_weight(params.class_weight, classes, codes, weights, np.float64)
     weighted = plain if of_class is None else of_class
@@ -243,10 +240,11 @@ def _solvers(
     if params.multi_class == "crammer_singer":
         return [CrammerSinger(machine, codes, len(classes), params.C * weighted, tol=params.tol, seed=seed)]
     choice = {"penalty": params.penalty, "dual": params.dual, "tol": params.tol, "seed": seed}
+    earlier: Sequence[MachineSolver | None] = [None] * len(classes) if before is None else before.solvers
     if len(classes) == 2:
-        return [make_solver(machine, np.where(codes == 1, 1.0, -1.0), params.C * weighted, **choice)]
+        return [make_solver(machine, np.where(codes == 1, 1.0, -1.0), params.C * weighted, **choice, before=earlier[0])]
     of_classes = (codes == code for code in range(len(classes)))
     return [
-        make_solver(machine, np.where(own, 1.0, -1.0), params.C * np.where(own, weighted, plain), **choice)
-        for own in of_classes
+        make_solver(machine, np.where(own, 1.0, -1.0), params.C * np.where(own, weighted, plain), **choice, before=last)
+        for own, last in zip(of_classes, earlier, strict=True)
     ]

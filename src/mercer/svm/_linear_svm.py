@@ -212,14 +212,23 @@ class CrammerSinger:
 class _Smooth:
     """Squared losses: Newton's method, the proximal one for the l1 penalty. The gap is that of the slopes, made feasible."""
 
-    def __init__(self, machine: Machine, target: FloatArray, costs: FloatArray, *, is_l1: bool, tol: float) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        target: FloatArray,
+        costs: FloatArray,
+        *,
+        is_l1: bool,
+        tol: float,
+        before: MachineSolver | None = None,
+    ) -> None:
         self._machine, self._tol = machine, max(tol, LEAST_TOL)
         self._terms = machine.dual_terms(target, costs)
         self._problem = machine.smooth(target, costs, l2=0.0 if is_l1 else 1.0)
         self._size, self._loss_at_zero = self._terms.size(), self._terms.loss(np.zeros(len(target)))
         self.method = "proximal Newton steps" if is_l1 else "Newton steps"
         self._strengths = np.append(np.ones(machine.rows.n_features), np.sqrt(machine.l2_of_intercept)) if is_l1 else None
-        start = self._problem.start()
+        start = before._solver.point if isinstance(before, _Smooth) else self._problem.start()
         if self._strengths is None:
             self._solver: Newton | SparseNewton = Newton(self._problem, start, tol=self._tol)
         else:
@@ -307,17 +316,25 @@ class _WorkingSets:
 
 
 def make_solver(
-    machine: Machine, target: FloatArray, costs: FloatArray, *, penalty: str, dual: bool | str, tol: float, seed: int
+    machine: Machine,
+    target: FloatArray,
+    costs: FloatArray,
+    *,
+    penalty: str,
+    dual: bool | str,
+    tol: float,
+    seed: int,
+    before: MachineSolver | None = None,
 ) -> MachineSolver:
-    """The method for this loss, penalty and shape."""
+    """The method for this loss, penalty and shape; Newton's starts where `before`, for other costs of the same rows, ended."""
     if penalty == "l1" and machine.X.shape[1] > MOST_DENSE_COLUMNS:
         return _WorkingSets(machine, target, costs, tol=tol)
     if penalty == "l1":
-        return _Smooth(machine, target, costs, is_l1=True, tol=tol)
+        return _Smooth(machine, target, costs, is_l1=True, tol=tol, before=before)
     if dual is True or (dual == "auto" and machine.X.shape[1] > MOST_COLUMNS):
         return _DualDescent(machine, target, costs, tol=tol, seed=seed)
     if machine.loss in SQUARED:
-        return _Smooth(machine, target, costs, is_l1=False, tol=tol)
+        return _Smooth(machine, target, costs, is_l1=False, tol=tol, before=before)
     return _InteriorPoint(machine, target, costs, tol=tol)
 
 

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from mercer._arrays import check_weights, check_X_y, require_no_overflow
-from mercer._base import FitTask, fit_method, run_solver
+from mercer._arrays import FloatArray, check_weights, check_X_y
+from mercer._base import fit_method
 from mercer._linear import SPARSE, LinearRegressor
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, OneOf, RandomState, Real, Rule, Verbosity, check_params
 from mercer._random import as_random_state
-from mercer._trace import store_outcome
 from mercer._tuning import Reals, Space
+from mercer.svm._linear_machine import LinearMachine, MachineData
 from mercer.svm._linear_svm import LockStep, Machine, check_intercept, make_solver
 
 
-class LinearSVR(LinearRegressor):
+class LinearSVR(LinearMachine, LinearRegressor):
     r"""Linear support vector regression, solved to a duality gap.
 
     Minimises
@@ -154,27 +155,27 @@ class LinearSVR(LinearRegressor):
         -------
         self
         """
+        params = self._check()
+        self._solve(self._data(X, y, sample_weight, params), params)
+        return self
+
+    def _check(self) -> SimpleNamespace:
         params = check_params(self)
         check_intercept(type(self).__name__, params)
+        return params
+
+    def _data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> MachineData:
         X, y = check_X_y(self, X, y, sparse=SPARSE, finite="check" if sp.issparse(X) else "deferred")
         weights = check_weights(sample_weight, X.shape[0], np.float64)
-        costs = np.full(X.shape[0], params.C) if weights is None else params.C * weights
         machine = Machine.of(X, params, epsilon=params.epsilon, n_threads=effective_threads(params.n_jobs))
+        return MachineData(machine, y, weights)
+
+    def _lock_step(self, data: MachineData, params: SimpleNamespace, before: LockStep | None) -> LockStep:
+        costs = np.full(data.X.shape[0], params.C) if data.weights is None else params.C * data.weights
         seed = int(as_random_state(params.random_state).randint(np.iinfo(np.int32).max))
-        task = FitTask.start(self, X, y, n_subtasks=params.max_iter)
-        try:
-            choice = {"penalty": "l2", "dual": params.dual, "tol": params.tol, "seed": seed}
-            solver = LockStep([make_solver(machine, y.astype(np.float64), costs, **choice)])
-        except FloatingPointError:
-            require_no_overflow(self, X, "the sums of their squares")
-            raise
+        choice = {"penalty": "l2", "dual": params.dual, "tol": params.tol, "seed": seed}
+        last = None if before is None else before.solvers[0]
+        return LockStep([make_solver(data.machine, data.targets.astype(np.float64), costs, **choice, before=last)])
 
-        def fitted() -> dict[str, Any]:
-            coef, intercept = (part.astype(X.dtype, copy=False) for part in solver.solution())
-            return {"coef_": coef[0], "intercept_": intercept if params.fit_intercept else 0.0}
-
-        status, history = run_solver(solver, task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted)
-        solver.settle()
-        task.end(fitted)
-        self._store(fitted())
-        return store_outcome(self, solver.outcome(status, history, params))
+    def _attributes(self, data: MachineData, params: SimpleNamespace, coef: FloatArray, intercept: Any) -> dict[str, Any]:
+        return {"coef_": coef[0], "intercept_": intercept}
