@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ from mercer._base import fit_method
 from mercer._params import check_params
 
 INPUT = ("n_features_in_", "feature_names_in_")
+PLAIN = (str, int, float, type(None))  # parameters that clones may share
 
 
 class Candidates:
@@ -46,7 +48,7 @@ class Candidates:
         if len(values) == 0:
             raise ValueError(f"{type(estimator).__name__}: there are no values of {name} to sweep; there must be one at least.")
         self.name = name
-        self.estimators = [clone(estimator) for _ in values]
+        self.estimators = _clones(estimator, len(values))
         for each, value in zip(self.estimators, values, strict=True):
             setattr(each, name, value)  # which `allowed` has shown to be a parameter
         self.params = [check(each) for each in self.estimators]
@@ -68,3 +70,14 @@ class Candidates:
     def fit(self, place: int, method: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """Run a part of `fit` on one of them as a fit of its own: with its callbacks, and no trace if it fails."""
         return fit_method(method)(self.estimators[place], *args, **options)
+
+
+def _clones(estimator: Any, n: int) -> list[Any]:
+    """As many clones; what scikit-learn looks up for each of them is looked up once."""
+    first = clone(estimator)
+    own = {name: value for name, value in first.get_params(deep=False).items() if not isinstance(value, PLAIN)}
+    clones = [first, *(copy.copy(first) for _ in range(n - 1))]
+    for each in clones[1:]:
+        for name, value in own.items():
+            setattr(each, name, clone(value, safe=False))
+    return clones
