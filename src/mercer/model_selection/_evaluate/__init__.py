@@ -1,0 +1,1 @@
+"""The protocol of learning: hold out, tune, refit, test once."""

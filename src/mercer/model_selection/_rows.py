@@ -1,0 +1,34 @@
+"""Rows of any table: arrays, sparse matrices, frames of pandas and polars, lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def take_rows(table: Any, rows: Any) -> Any:
+    """The rows of these indices, of the same kind as the table; None stays None."""
+    if table is None:
+        return None
+    if hasattr(table, "iloc"):
+        return table.iloc[rows]
+    if hasattr(table, "shape"):  # NumPy, SciPy, polars
+        return (table.tocsr() if sp.issparse(table) else table)[rows]
+    return [table[row] for row in np.asarray(rows)]
+
+
+def count_rows(table: Any) -> int:
+    return int(table.shape[0] if hasattr(table, "shape") else len(table))
+
+
+def size_in_bytes(table: Any) -> int:
+    """The memory that a table takes; 0 where it cannot be told."""
+    if sp.issparse(table):
+        return int(table.data.nbytes if hasattr(table, "data") else 0)
+    if hasattr(table, "memory_usage"):
+        return int(table.memory_usage().sum())
+    if hasattr(table, "estimated_size"):
+        return int(table.estimated_size())
+    return int(getattr(table, "nbytes", 0))

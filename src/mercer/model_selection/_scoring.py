@@ -1,0 +1,83 @@
+"""Scoring: how good a fitted model is on rows, by one or several scorers that share its predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn.base import is_classifier, is_regressor
+
+from mercer._params import InvalidParameterError
+from mercer.model_selection._folds import Table
+from mercer.model_selection._measures import accuracy_score, check_scoring, make_scorer
+
+_Scorer = type(make_scorer(accuracy_score))
+
+
+class Scoring:
+    """The scorers of a search, looked up once. The first decides; higher is better.
+
+    Several are computed from one call of `predict`, `predict_proba` or `decision_function` each.
+    """
+
+    def __init__(self, estimator: Any, scoring: Any) -> None:
+        several = _named(scoring)
+        try:
+            self._scorer = check_scoring(estimator, scoring=several if several is not None else scoring)
+        except (TypeError, ValueError) as error:
+            raise InvalidParameterError(
+                f"tune: scoring={scoring!r} is not valid; it must be None, the name of a scorer, a callable "
+                f"(estimator, X, y) -> number, or a list or a mapping of these: {error}"
+            ) from error
+        self._is_several = several is not None
+        self.names: tuple[str, ...] = tuple(several) if several is not None else (_name_of(estimator, scoring),)
+        scorers = several.values() if isinstance(several, Mapping) else [scoring]
+        # Scorers of scikit-learn look at predictions alone: any object that predicts the same will do.
+        self.is_by_predictions = (several is None and scoring is None) or all(
+            isinstance(scorer, (str, _Scorer)) for scorer in scorers
+        )
+
+    @property
+    def name(self) -> str:
+        return self.names[0]
+
+    def score(self, model: Any, rows: Table) -> dict[str, float]:
+        """Scores by name; with weights, each scorer gets them."""
+        args = (rows.X,) if rows.y is None else (rows.X, rows.y)
+        if rows.weight is None:
+            found = self._scorer(model, *args)
+        else:
+            try:
+                found = self._scorer(model, *args, sample_weight=rows.weight)
+            except TypeError as error:
+                if "sample_weight" not in str(error):
+                    raise
+                raise TypeError(
+                    f"tune: scoring={', '.join(self.names)} takes no weights, but sample_weight is given; choose a measure "
+                    "that takes them."
+                ) from error
+        scores = found if self._is_several else {self.name: found}
+        return {name: _number(name, score) for name, score in scores.items()}
+
+
+def _named(scoring: Any) -> dict[str, Any] | None:
+    """Several scorers by name, or None for a single one."""
+    if isinstance(scoring, Mapping):
+        return dict(scoring)
+    if isinstance(scoring, (list, tuple)):
+        return {scorer if isinstance(scorer, str) else _name_of(None, scorer): scorer for scorer in scoring}
+    return None
+
+
+def _name_of(estimator: Any, scoring: Any) -> str:
+    if scoring is None:
+        return "accuracy" if is_classifier(estimator) else "r2" if is_regressor(estimator) else "score"
+    return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", scoring))
+
+
+def _number(name: str, score: Any) -> float:
+    if hasattr(score, "item"):
+        score = score.item()
+    if not isinstance(score, (int, float)):
+        raise ValueError(f"tune: scoring={name} gave {score!r} of type {type(score).__name__}; it must give a number.")
+    return float(score)
