@@ -135,9 +135,11 @@ def test_nan_never_wins_and_failures_say_why():
 def test_an_error_score_that_is_a_number_counts_as_in_grid_search():
     X, y = numbers()
     with pytest.warns(UserWarning, match="1 of 2 trials failed"):
-        result = tune(Sometimes(), X, y, {"value": [7.0, -40.0]}, error_score=0.5)
-    assert result.trials[0].fold_scores == (0.5,) * 5
-    assert result.best_trial.number == 0 or result.best_score > 0.5
+        result = tune(Sometimes(), X, y, {"value": [7.0, -40.0]}, error_score=-2000.0)
+    assert result.trials[0].fold_scores == (-2000.0,) * 5
+    assert result.best_trial.number == 1
+    with pytest.warns(UserWarning, match="1 of 2 trials failed"):
+        assert tune(Sometimes(), X, y, {"value": [7.0, -40.0]}, error_score=9.0, refit=False).best_trial.number == 0
 
 
 def test_if_all_trials_fail_the_first_error_is_raised_with_its_traceback():
@@ -260,8 +262,8 @@ def test_a_weight_of_two_is_two_rows_in_fits_and_in_scores():
 
 def test_a_scorer_without_weights_says_so():
     X, y = numbers()
-    with pytest.raises(TypeError, match="scoring=max_error takes no weights, but sample_weight is given"):
-        tune(Shrunken(), X, y, {"alpha": [1.0]}, scoring="max_error", sample_weight=np.ones(len(y)))
+    with pytest.raises(TypeError, match="scoring=neg_max_error takes no weights, but sample_weight is given"):
+        tune(Shrunken(), X, y, {"alpha": [1.0]}, scoring="neg_max_error", sample_weight=np.ones(len(y)))
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])

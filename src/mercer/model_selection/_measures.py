@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from sklearn.metrics import accuracy_score, check_scoring, make_scorer, r2_score
+from sklearn.metrics import accuracy_score, check_scoring, get_scorer_names, make_scorer
 
-__all__ = ["accuracy_score", "check_scoring", "make_scorer", "r2_score"]
+__all__ = ["accuracy_score", "check_scoring", "get_scorer_names", "make_scorer"]

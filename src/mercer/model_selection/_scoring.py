@@ -9,7 +9,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from mercer._params import InvalidParameterError
 from mercer.model_selection._folds import Table
-from mercer.model_selection._measures import accuracy_score, check_scoring, make_scorer
+from mercer.model_selection._measures import accuracy_score, check_scoring, get_scorer_names, make_scorer
 
 _Scorer = type(make_scorer(accuracy_score))
 
@@ -27,7 +27,7 @@ class Scoring:
         except (TypeError, ValueError) as error:
             raise InvalidParameterError(
                 f"tune: scoring={scoring!r} is not valid; it must be None, the name of a scorer, a callable "
-                f"(estimator, X, y) -> number, or a list or a mapping of these: {error}"
+                f"(estimator, X, y) -> number, or a list or a mapping of these. {_complaint(scoring, error)}"
             ) from error
         self._is_several = several is not None
         self.names: tuple[str, ...] = tuple(several) if several is not None else (_name_of(estimator, scoring),)
@@ -58,6 +58,10 @@ class Scoring:
                 ) from error
         scores = found if self._is_several else {self.name: found}
         return {name: _number(name, score) for name, score in scores.items()}
+
+
+def _complaint(scoring: Any, error: Exception) -> str:
+    return f"Names are: {', '.join(get_scorer_names())}." if isinstance(scoring, str) else str(error)
 
 
 def _named(scoring: Any) -> dict[str, Any] | None:

@@ -1,0 +1,182 @@
+"""What a model can tell in one fit is what separate fits tell."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.stats
+from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from mercer.model_selection import Integers, OutOfBagSweep, Reals, Sweep, tune
+from mercer.preprocessing import StandardScaler
+from tests.model_selection.data import classes, numbers
+from tests.model_selection.fakes import CALLS, BaggedMeans, Means, Shrunken, SweptShrunken
+
+ALPHAS = [100.0, 0.1, 1.0, 10.0]
+
+
+@pytest.fixture(autouse=True)
+def _count_from_zero():
+    CALLS.clear()
+
+
+def scores(result):
+    return [(trial.number, dict(trial.params), trial.fold_scores) for trial in result.trials]
+
+
+def test_fakes_follow_the_protocols():
+    assert isinstance(SweptShrunken(), Sweep)
+    assert isinstance(BaggedMeans(), OutOfBagSweep)
+    assert not isinstance(Shrunken(), Sweep)
+    assert not isinstance(Means(), OutOfBagSweep)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_one_sweep_per_fold_covers_a_list(n_jobs):
+    X, y = numbers()
+    result = tune(SweptShrunken(), X, y, {"alpha": ALPHAS}, n_jobs=n_jobs)
+    assert CALLS == {"sweep": 5, "predict": 20, "fit": 1}  # the fit is that on all rows
+    assert result.how == "one sweep per fold over 4 values of alpha"
+    assert scores(result) == scores(tune(Shrunken(), X, y, {"alpha": ALPHAS}))
+    assert result.best_params == GridSearchCV(Shrunken(), {"alpha": ALPHAS}).fit(X, y).best_params_
+
+
+def test_other_parameters_are_searched_around_the_sweep_in_the_order_of_the_grid():
+    X, y = numbers()
+    space = {"alpha": ALPHAS, "power": [1, 2, 3]}
+    result = tune(SweptShrunken(), X, y, space, refit=False)
+    # For power=3 there is no sweep: its four values are fitted one by one.
+    assert CALLS["sweep"] == 2 * 5
+    assert CALLS["fit"] == 4 * 5
+    assert result.how == "all 3 values of power: one sweep per fold over 4 values of alpha"
+    assert scores(result) == scores(tune(Shrunken(), X, y, space))
+
+
+@pytest.mark.parametrize(
+    ("values", "n_values", "ends"),
+    [
+        (Reals(0.01, 100, log=True), 100, (0.01, 100)),
+        (Reals(1, 3), 100, (1, 3)),
+        (Integers(1, 20), 20, (1, 20)),
+        (Integers(1, 5000, log=True), None, (1, 5000)),
+        (scipy.stats.uniform(1, 2), 100, (1.01, 2.99)),
+        (scipy.stats.randint(1, 9), 8, (1, 8)),
+    ],
+)
+def test_a_range_is_swept_densely(values, n_values, ends):
+    X, y = numbers()
+    result = tune(SweptShrunken(), X, y, {"alpha": values})
+    tried = [trial.params["alpha"] for trial in result.trials]
+    assert len(tried) == n_values or (n_values is None and 60 < len(tried) <= 100)
+    assert (min(tried), max(tried)) == pytest.approx(ends)
+    assert tried == sorted(set(tried))
+    assert CALLS["sweep"] == 5
+
+
+@pytest.mark.parametrize("search", ["random", "bayesian"])
+def test_a_sweep_is_one_combination_of_a_random_or_bayesian_search(search):
+    X, y = numbers()
+    space = {"alpha": Reals(0.1, 10), "power": Reals(1, 2)}
+    result = tune(SweptShrunken(), X, y, space, search=search, n_trials=4, random_state=0)
+    assert CALLS["sweep"] == 4 * 5
+    assert len(result.trials) == 400
+    assert len({trial.params["power"] for trial in result.trials}) == 4
+
+
+def test_a_value_that_fails_in_a_sweep_fails_alone():
+    X, y = numbers()
+    space = {"alpha": [1.0, -1.0, 10.0]}
+    with pytest.warns(UserWarning, match="1 of 3 trials failed"):
+        result = tune(SweptShrunken(), X, y, space)
+    assert [trial.status for trial in result.trials] == ["complete", "failed", "complete"]
+    assert result.trials[1].error == "ValueError: alpha=-1.0 is negative"
+    with pytest.warns(UserWarning, match="1 of 3 trials failed"):
+        apart = tune(Shrunken(), X, y, space)
+    np.testing.assert_array_equal([t.fold_scores for t in result.trials], [t.fold_scores for t in apart.trials])
+    with pytest.raises(ValueError, match="negative"):
+        tune(SweptShrunken(), X, y, space, error_score="raise")
+
+
+def test_the_last_step_of_a_pipeline_sweeps_rows_that_were_prepared_once():
+    X, y = numbers()
+    weight = np.linspace(0.5, 2, len(y))
+    space = {"model__alpha": ALPHAS, "model__power": [1, 2]}
+    results = []
+    for model in (SweptShrunken(), Shrunken()):
+        CALLS.clear()
+        pipeline = make_pipeline(StandardScaler(), model)
+        pipeline.steps[-1] = ("model", model)
+        results.append(tune(pipeline, X, y, space, sample_weight=weight))
+        assert CALLS["sweep"] == (10 if isinstance(model, SweptShrunken) else 0)
+    assert scores(results[0]) == scores(results[1])
+    np.testing.assert_allclose(results[0].best_estimator.predict(X), results[1].best_estimator.predict(X))
+
+
+def test_a_sweep_of_a_single_value_is_a_fit():
+    X, y = numbers()
+    assert tune(SweptShrunken(), X, y, {"alpha": [1.0]}).how == "fitted on each of 5 folds"
+    assert CALLS["sweep"] == 0
+
+
+# ---- out of bag
+
+
+def by_hand(X, y, scorer, **params):
+    """The score of the rows of odd number by a model of the others."""
+    model = Means(**params).fit(X[::2], y[::2])
+    return scorer(y[1::2], model.predict(X[1::2]) if scorer is accuracy_score else model.decision(X[1::2])[:, 1])
+
+
+@pytest.mark.parametrize("scoring", [None, "roc_auc"])
+def test_out_of_bag_rows_take_the_place_of_folds_where_cv_is_left_open(scoring):
+    X, y = classes()
+    values = [0.0, 0.5, 0.99]
+    result = tune(BaggedMeans(), X, y, {"shrink": values, "offset": [0.0, 0.4]}, scoring=scoring)
+    assert CALLS["sweep_out_of_bag"] == 2
+    assert "scored out of bag, without folds" in result.how
+    measure = accuracy_score if scoring is None else roc_auc_score
+    for trial in result.trials:
+        assert trial.fold_scores == (by_hand(X, y, measure, **trial.params),)
+        assert np.isnan(trial.spread)
+    assert result.best_score == max(trial.score for trial in result.trials)
+
+
+def test_the_model_of_the_best_trial_is_taken_over_where_the_sweep_has_it():
+    X, y = classes()
+    for keeps in (True, False):
+        model = tune(BaggedMeans(keeps=keeps), X, y, {"shrink": [0.9, 0.0], "offset": [3.0, 0.0]}, random_state=0)
+        whole = BaggedMeans(keeps=keeps).set_params(**model.best_params).fit(X, y)
+        np.testing.assert_array_equal(model.best_estimator.means_, whole.means_)
+        assert model.best_estimator.get_params() == whole.get_params()
+
+
+def test_folds_are_taken_where_cv_or_groups_ask_for_them():
+    X, y = classes()
+    space = {"shrink": [0.0, 0.5]}
+    assert "5 folds" in tune(BaggedMeans(), X, y, space, cv=5).how
+    assert "5 folds" in tune(BaggedMeans(), X, y, space, groups=np.arange(len(y)) // 5).how
+    assert "5 folds" in tune(BaggedMeans(), X, y, {"offset": [0.0, 0.1]}).how
+    assert "5 folds" in tune(make_pipeline(StandardScaler(), BaggedMeans()), X, y, {"baggedmeans__shrink": [0.0, 0.5]}).how
+    assert CALLS["sweep_out_of_bag"] == 0
+
+
+def test_out_of_bag_on_request_takes_any_space_and_pipelines():
+    X, y = classes()
+    result = tune(BaggedMeans(), X, y, {"offset": [0.0, 2.0]}, cv="oob")
+    assert result.how == "all 2 values of offset: scored out of bag by one fit on all rows, without folds"
+    assert result.trials[1].fold_scores == (by_hand(X, y, accuracy_score, offset=2.0),)
+    pipeline = make_pipeline(StandardScaler(), BaggedMeans())
+    prepared = tune(pipeline, X, y, {"baggedmeans__shrink": [0.0, 0.5]}, cv="oob")
+    Z = StandardScaler().fit_transform(X)
+    assert [t.score for t in prepared.trials] == [by_hand(Z, y, accuracy_score, shrink=s) for s in (0.0, 0.5)]
+    assert prepared.best_estimator.predict(X).shape == y.shape
+
+
+def test_out_of_bag_without_such_rows_is_refused():
+    X, y = classes()
+    with pytest.raises(ValueError, match="cv='oob' is not valid for Means with these parameters, which leaves no rows"):
+        tune(Means(), X, y, {"shrink": [0.0]}, cv="oob")
+    with pytest.raises(ValueError, match="cv='oob' is not valid with groups"):
+        tune(BaggedMeans(), X, y, {"shrink": [0.0]}, cv="oob", groups=np.arange(len(y)))
