@@ -1,0 +1,1 @@
+"""Tuning against grid search."""
