@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._arrays import FloatArray
-from mercer.model_selection._evaluate.test_measures import Measure
+from mercer.model_selection._evaluate.measures import Measure
 from mercer.model_selection._tune.result import TuneResult
 
 Task = Literal["two classes", "many classes", "regression"]
