@@ -11,9 +11,9 @@ from statsmodels.stats.proportion import proportion_confint
 
 from mercer.model_selection._evaluate import statistics
 from mercer.model_selection._evaluate.intervals import delong, wilson
+from mercer.model_selection._evaluate.measures import measure_test
 from mercer.model_selection._evaluate.predictions import Predictions
 from mercer.model_selection._evaluate.resampling import Bootstrap
-from mercer.model_selection._evaluate.measures import measure_test
 
 
 def binary_rows(n=60, seed=0, digits=1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
 
 from mercer._params import InvalidParameterError
 from mercer.model_selection._folds import Table
@@ -23,7 +23,7 @@ class Scoring:
     def __init__(self, estimator: Any, scoring: Any) -> None:
         several = _named(scoring)
         try:
-            self._scorer = check_scoring(estimator, scoring=several if several is not None else scoring)
+            self._scorer = check_scoring(estimator, scoring=_usual(estimator, scoring) if several is None else several)
         except (TypeError, ValueError) as error:
             raise InvalidParameterError(
                 f"tune: scoring={scoring!r} is not valid; it must be None, the name of a scorer, a callable "
@@ -58,6 +58,15 @@ class Scoring:
                 ) from error
         scores = found if self._is_several else {self.name: found}
         return {name: _number(name, score) for name, score in scores.items()}
+
+
+def _usual(estimator: Any, scoring: Any) -> Any:
+    """The measure that scikit-learn's own `score` is, by name: our measures take less time for the same number."""
+    learner = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    own = getattr(type(learner), "score", None)
+    if scoring is not None or own not in (ClassifierMixin.score, RegressorMixin.score):
+        return scoring
+    return "accuracy" if own is ClassifierMixin.score else "r2"
 
 
 def _complaint(scoring: Any, error: Exception) -> str:

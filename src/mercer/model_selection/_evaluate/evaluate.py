@@ -26,9 +26,9 @@ from mercer._params import (
 from mercer._random import as_random_state
 from mercer.model_selection._evaluate.evaluation import Evaluation
 from mercer.model_selection._evaluate.hold_out import hold_out
+from mercer.model_selection._evaluate.measures import Measure, measure_test
 from mercer.model_selection._evaluate.predictions import Predictions, predict_rows
 from mercer.model_selection._evaluate.resampling import Bootstrap
-from mercer.model_selection._evaluate.measures import Measure, measure_test
 from mercer.model_selection._folds import Table
 from mercer.model_selection._rows import take_rows
 from mercer.model_selection._scoring import Scoring

@@ -105,9 +105,11 @@ class Evaluation:
         return "The score over folds lies within the interval of the test: it held up on new rows."
 
     def _reading_of_training(self) -> str:
-        width = self.test_score.high - self.test_score.low
-        usual = np.nanmax([3 * self.cv_spread, width / 2]) if not math.isnan(width) else 3 * self.cv_spread
-        if not self.train_score - self.cv_score > usual:
+        """Whether the gap to the folds is beyond three standard errors of their mean and beyond the interval of the test."""
+        standard_error = self.cv_spread / math.sqrt(len(self.tuning.best_trial.fold_scores))
+        half_width = (self.test_score.high - self.test_score.low) / 2
+        chance = [bound for bound in (3 * standard_error, half_width) if not math.isnan(bound)]
+        if not chance or self.train_score - self.cv_score <= max(chance):
             return ""
         return (
             "The score on the rows learned from is far higher: the model over-fits, and more rows or a simpler or more "

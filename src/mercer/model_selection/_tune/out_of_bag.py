@@ -62,12 +62,15 @@ class OutOfBagFits:
         own_value = learner.get_params()[name]
         values = [candidate.params[self._swept] if self._swept else own_value for candidate in candidates]
         rows, steps = self._prepared(params)
-        sweep = iter(learner.sweep_out_of_bag(rows.X, rows.y, name, values, sample_weight=rows.weight))
+        sweep, first_seconds = timed(
+            lambda: iter(learner.sweep_out_of_bag(rows.X, rows.y, name, values, sample_weight=rows.weight))
+        )
         for _ in values:
             (model, view), fit_seconds = timed(lambda: next(sweep))
             scores, score_seconds = timed(partial(self._score, view, rows))
             whole = None if model is None else self._model.assembled(steps, model)
-            yield FoldScore(scores, fit_seconds, score_seconds, model=whole)
+            yield FoldScore(scores, fit_seconds + first_seconds, score_seconds, model=whole)
+            first_seconds = 0.0  # a sweep may do all of its work at the start
 
     def _score(self, view: OutOfBagView, rows: Table) -> dict[str, float]:
         """The score of the rows that some member has not seen."""
