@@ -119,9 +119,8 @@ class FoldFits:
             learner = self._model.make_learner(others)
             if not isinstance(learner, Sweep) or name not in learner.sweep_parameters():
                 return
-            sweep, first_seconds = timed(
-                lambda: iter(learner.sweep(train.X, train.y, name, values, sample_weight=train.weight))
-            )
+            options = {"sample_weight": train.weight}
+            sweep, first_seconds = timed(lambda: iter(learner.sweep(train.X, train.y, name, values, **options)))
             for _ in values:
                 fitted, seconds = timed(lambda: next(sweep))
                 yield fitted, seconds + first_seconds, None
