@@ -12,27 +12,14 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from mercer._arrays import check_weights
-from mercer._params import InvalidParameterError
-from mercer._random import as_random_state
 from mercer._trace import warn
-from mercer.model_selection._folds import Table, make_folds, make_splits
+from mercer.model_selection._folds import Table
 from mercer.model_selection._rows import count_rows
-from mercer.model_selection._scoring import Scoring
-from mercer.model_selection._tune.bayesian import Bayesian
-from mercer.model_selection._tune.candidates import Layout
-from mercer.model_selection._tune.exploit import find_exploit
-from mercer.model_selection._tune.fingerprint import fingerprint, fixed_params
-from mercer.model_selection._tune.fold_fits import FoldFits
-from mercer.model_selection._tune.ledger import Ledger
 from mercer.model_selection._tune.model import Model
 from mercer.model_selection._tune.options import TuneOptions
-from mercer.model_selection._tune.optuna_module import has_optuna
-from mercer.model_selection._tune.out_of_bag import OutOfBagFits
-from mercer.model_selection._tune.proposals import N_TRIALS, Grid, Proposals, Random, is_small
+from mercer.model_selection._tune.plan import make_plan
 from mercer.model_selection._tune.result import TuneResult
-from mercer.model_selection._tune.search import Fits, Search
-from mercer.model_selection._tune.space import SearchSpace, make_space, own_space
-from mercer.model_selection._tune.storage import StoredLedger
+from mercer.model_selection._tune.search import Search
 from mercer.model_selection._tune.trial import Trial, best_of
 from mercer.model_selection._tune.workers import Workers
 
@@ -149,52 +136,30 @@ def tune(
         estimator, cv, search, n_trials, time_limit, storage, name, refit, random_state, n_jobs, error_score, on_trial, verbose
     )
     table = _check_table(X, y, sample_weight, groups)
-    full_space = _check_space(estimator, space)
-    model = Model(estimator, full_space.dimensions)
-    score_by = Scoring(estimator, scoring)
-    exploit = find_exploit(model, full_space, options.cv, groups)
-    layout = Layout(full_space if exploit.swept is None else full_space.densely(exploit.swept), exploit.swept)
-    kind = _kind_of_search(options, layout)
-    if kind == "bayesian":
-        layout = Layout(layout.space.with_quantiles(), layout.swept)
-
-    raises = options.error_score == "raise"
-    fits: Fits
-    if exploit.is_out_of_bag:
-        splits = []
-        fits = OutOfBagFits(model, table, score_by, swept=exploit.swept, raises=raises)
-    else:
-        splits = make_splits(options.cv, estimator, table, groups)
-        fits = FoldFits(model, make_folds(table, splits), score_by, swept=exploit.swept, raises=raises)
-    parts = {"space": full_space, "estimator": fixed_params(estimator, full_space.dimensions), "search": kind}
-    data = {"data": [X, y, table.weight, groups], "scoring": scoring, "cv": splits or "oob"}
-    ledger = _open_ledger(options, full_space, model, {**parts, **data})
-    proposals = _make_proposals(kind, layout, options, ledger)
+    plan = make_plan(options, table, space, scoring, groups)
     run = Search(
-        proposals,
-        ledger,
-        fits,
+        plan.proposals,
+        plan.ledger,
+        plan.fits,
         Workers(options.n_jobs, options.time_limit),
-        score_by.names,
-        math.nan if raises else options.error_score,
+        plan.scoring.names,
+        math.nan if options.error_score == "raise" else options.error_score,
         options.on_trial,
         options.verbose,
     )
     status = run.run()
     best = _best_of(run, options)
     seconds = time.perf_counter() - started
-    fitted = _refitted(run, best, model, table) if options.refit else None
-    how = [proposals.words, exploit.words(len(splits), layout.n_swept)]
     return TuneResult(
-        best_estimator=fitted,
+        best_estimator=_refitted(run, best, plan.model, table) if options.refit else None,
         best_params=best.params,
         best_score=best.score,
         best_spread=best.spread,
         best_trial=best,
         trials=[run.trials[number] for number in sorted(run.trials)],
-        how=": ".join(filter(None, how)),
+        how=plan.how,
         status=status,
-        scoring=score_by.name,
+        scoring=plan.scoring.name,
         seconds=seconds,
     )
 
@@ -203,50 +168,6 @@ def _check_table(X: Any, y: Any, sample_weight: Any, groups: Any) -> Table:
     X = X if hasattr(X, "shape") else np.asarray(X)
     check_consistent_length(X, y, groups)
     return Table(X, y, check_weights(sample_weight, count_rows(X), np.float64))
-
-
-def _check_space(estimator: Any, space: Any) -> SearchSpace:
-    if space is None:
-        space = own_space(estimator)
-        if space is None:
-            raise InvalidParameterError(
-                f"tune: space=None is not valid for {type(estimator).__name__}, which says nothing of what is worth searching; "
-                "it must be a mapping from parameter to a list of values, Reals, Integers, Choices or a SciPy distribution."
-            )
-    return make_space(space, estimator)
-
-
-def _kind_of_search(options: TuneOptions, layout: Layout) -> str:
-    if options.search != "auto":
-        return options.search
-    is_covered = options.n_trials is None or options.n_trials >= layout.searched.size
-    if is_small(layout) and is_covered:
-        return "grid"
-    return "bayesian" if has_optuna() else "random"
-
-
-def _make_proposals(kind: str, layout: Layout, options: TuneOptions, ledger: Ledger) -> Proposals:
-    n_trials = N_TRIALS if options.n_trials is None and options.time_limit is None else options.n_trials
-    if kind == "grid":
-        return Grid(layout)
-    if kind == "random":
-        return Random(layout, n_trials, ledger.seed)
-    return Bayesian(layout, n_trials, ledger.seed, ledger.recorded)
-
-
-def _open_ledger(options: TuneOptions, space: SearchSpace, model: Model, parts: Mapping[str, Any]) -> Ledger:
-    seed = None if options.random_state is None else _seed_of(options.random_state)
-    if options.storage is None:
-        return Ledger(int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed)
-    name = options.name or type(model.learner).__name__
-    return StoredLedger(options.storage, name, space, fingerprint(**parts), seed)
-
-
-def _seed_of(random_state: Any) -> int:
-    """A number as it is, so that draws are scikit-learn's; of a generator, one draw."""
-    if isinstance(random_state, np.random.RandomState):
-        return int(as_random_state(random_state).randint(2**31 - 1))
-    return int(random_state)
 
 
 def _best_of(run: Search, options: TuneOptions) -> Trial:
