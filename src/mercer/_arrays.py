@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
@@ -120,6 +120,14 @@ def check_X_known_labels(
             f"classes={classes.tolist()!r}; the first call of partial_fit must name all of them."
         )
     return _tidy(X), codes
+
+
+def check_labels(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
+    """The sorted labels, and the place of each row's among them; for estimators that leave X to others."""
+    labels = column_or_1d(y, warn=True)
+    check_classification_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes
 
 
 def check_class_weight(

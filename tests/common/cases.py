@@ -56,6 +56,7 @@ class Case:
     fixed_params: Callable[[Any], dict[str, Any]] = _nothing  # leave nothing to chance or to the number of rows
     iterative_params: Mapping[str, Any] = field(default_factory=dict)  # make it iterate, where the default is a direct method
     unique_params: Mapping[str, Any] = field(default_factory=dict)  # leave one solution, whatever the order of the rows
+    neutral_params: Mapping[str, Any] = field(default_factory=dict)  # predict the most probable class, where that is tuned
     row_counting: tuple[str, ...] = ()  # attributes for which a row of weight two is not two rows
     grid: Mapping[str, list[Any]] = field(default_factory=dict)  # for a grid search
     is_lazy: bool = False  # keeps the data, grows greedily or leaves the work to members: nothing to certify
@@ -246,6 +247,19 @@ for _name in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor")
         fixed_params=lambda X: {"early_stopping": False, "min_samples_leaf": 1},  # which counts rows, not weights
         grid={"max_leaf_nodes": [4, 8]},
     )
+
+CASES["TunedThresholdClassifier"] = Case(
+    params={"estimator": LogisticRegression(tol=1e-12), "cv": 2},
+    fixed_params=lambda X: {"cv": SplitByDigit()},
+    neutral_params={"scoring": "expected_cost"},
+    grid={"scoring": ["balanced_accuracy", "f_beta"]},
+)
+CASES["CalibratedClassifierCV"] = Case(
+    params={"estimator": LogisticRegression(tol=1e-12), "cv": 2},
+    fixed_params=lambda X: {"cv": SplitByDigit()},
+    unique_params={"estimator": LogisticRegression(tol=1e-12)},
+    grid={"method": ["sigmoid", "temperature"]},
+)
 
 LONG_SHAPE = (200_000, 20)
 

@@ -15,4 +15,6 @@ def test_estimator_passes_the_check(estimator, check):
         if case_of(type(estimator)).draws_rows:
             pytest.skip("a weight is a chance to be drawn; scikit-learn's own class fails this check too")
         estimator = clone(estimator).set_params(**case_of(type(estimator)).unique_params)
+    if check.func.__name__ == "check_classifiers_train":  # wants the class of largest probability to be predicted
+        estimator = clone(estimator).set_params(**case_of(type(estimator)).neutral_params)
     check(estimator)

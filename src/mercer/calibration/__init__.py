@@ -1,3 +1,6 @@
 """Calibration of probabilities."""
 
-__all__: list[str] = []
+from mercer.calibration._classifier import CalibratedClassifierCV
+from mercer.calibration._curve import calibration_curve
+
+__all__ = ["CalibratedClassifierCV", "calibration_curve"]

@@ -11,7 +11,6 @@ from sklearn import get_config
 from sklearn.base import MetaEstimatorMixin, TransformerMixin, is_classifier, is_regressor
 from sklearn.utils import Bunch, column_or_1d, get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.multiclass import check_classification_targets
 
 from mercer._arrays import check_weights
 from mercer._base import MercerEstimator
@@ -178,14 +177,6 @@ def check_target(y: Any) -> npt.NDArray[Any]:
     """y as one value a row."""
     values: npt.NDArray[Any] = column_or_1d(y, warn=True)
     return values
-
-
-def check_labels(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
-    """The sorted labels, and the place of each row's among them."""
-    labels = check_target(y)
-    check_classification_targets(labels)
-    classes, codes = np.unique(labels, return_inverse=True)
-    return classes, codes
 
 
 def check_row_weights(sample_weight: Any, y: npt.NDArray[Any]) -> npt.NDArray[Any] | None:

@@ -18,11 +18,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import FloatArray
+from mercer._arrays import FloatArray, check_labels
 from mercer._base import FitTask, fit_method
 from mercer._params import Bool, Fittable, NamedEstimators, Null, NumberOfJobs, OneOf, Rule, Splitter, Verbosity, check_params
 from mercer.ensemble._jobs import Job, fit_jobs, fold_jobs, naming, run_jobs
-from mercer.ensemble._members import KINDS, NamedMembers, check_labels, check_row_weights, check_target
+from mercer.ensemble._members import KINDS, NamedMembers, check_row_weights, check_target
 from mercer.linear_model import LogisticRegression, RidgeCV
 
 RESPONSES = ("predict_proba", "decision_function", "predict")

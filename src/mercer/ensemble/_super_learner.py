@@ -14,7 +14,7 @@ from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import FloatArray
+from mercer._arrays import FloatArray, check_labels
 from mercer._base import FitTask, fit_method, run_solver
 from mercer._parallel import serial_blas
 from mercer._params import (
@@ -34,7 +34,7 @@ from mercer._params import (
 from mercer._solvers.simplex import SimplexNewton
 from mercer._trace import Certificate, Outcome, Record, Status, store_outcome
 from mercer.ensemble._jobs import Job, run_jobs
-from mercer.ensemble._members import KINDS, check_labels, check_row_weights, check_target, is_dropped, respond
+from mercer.ensemble._members import KINDS, check_row_weights, check_target, is_dropped, respond
 from mercer.ensemble._risk import Risk, RiskOverRows
 from mercer.ensemble._stacking import Stacking, as_columns, fit_final, has_two_classes, response_of
 from mercer.losses import Loss

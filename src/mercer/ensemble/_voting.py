@@ -12,11 +12,11 @@ from sklearn.preprocessing import LabelEncoder
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import FloatArray
+from mercer._arrays import FloatArray, check_labels
 from mercer._base import FitTask, fit_method
 from mercer._params import ArrayLike, Bool, NamedEstimators, Null, NumberOfJobs, OneOf, Rule, Verbosity, check_params
 from mercer.ensemble._jobs import fit_jobs, run_jobs
-from mercer.ensemble._members import NamedMembers, check_labels, check_row_weights, check_target, is_dropped
+from mercer.ensemble._members import NamedMembers, check_row_weights, check_target, is_dropped
 
 
 class Voting(NamedMembers):
