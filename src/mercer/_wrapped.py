@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn import get_config
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import check_array, get_tags, indexable
@@ -78,6 +79,14 @@ class WrappedClassifier(ClassifierMixin, MetaEstimatorMixin, MercerEstimator):  
 # ---- rows
 
 
+def require_classes(owner: str, classes: npt.NDArray[Any]) -> None:
+    """Refuse a y of fewer than two classes."""
+    if len(classes) == 0:
+        raise ValueError(f"{owner}: y is empty, 0 samples (shape=(0,)) while a minimum of 2 is required.")
+    if len(classes) == 1:
+        raise ValueError(f"{owner}: y holds 1 class only, {classes[0]!r}; it needs samples of at least 2 classes in the data.")
+
+
 def index_rows(X: Any, y: npt.NDArray[Any]) -> Any:
     """X as something whose rows can be taken, as many as y has values; what is wrong with X alone is said first."""
     try:
@@ -87,6 +96,8 @@ def index_rows(X: Any, y: npt.NDArray[Any]) -> Any:
     except (TypeError, ValueError):
         check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False)
         raise
+    if sp.issparse(X):  # some of its rows may have shorter indices than all have: what a fit on all refuses is refused
+        check_array(X, accept_sparse=True, accept_large_sparse=False, dtype=None, ensure_all_finite=False)
     return X
 
 

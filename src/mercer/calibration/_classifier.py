@@ -20,7 +20,7 @@ from mercer._arrays import FloatArray, check_labels, check_weights
 from mercer._base import FitTask, fit_method
 from mercer._params import Bool, Fittable, InvalidParameterError, Null, NumberOfJobs, OneOf, Rule, Splitter, check_params
 from mercer._trace import warn
-from mercer._wrapped import Metadata, WrappedClassifier, index_rows, response_method, take_rows
+from mercer._wrapped import Metadata, WrappedClassifier, index_rows, require_classes, response_method, take_rows
 from mercer.calibration._pairs import RESPONSES, CalibratedClassifier, calibrate, seen_scores
 from mercer.svm import LinearSVC
 
@@ -146,6 +146,7 @@ class CalibratedClassifierCV(WrappedClassifier):
         """
         params = check_params(self)
         classes, codes = check_labels(y)
+        require_classes(type(self).__name__, classes)
         weights = check_weights(sample_weight, len(codes), np.float64)
         base, y = self._base(), classes[codes]
         X = index_rows(X, y)
@@ -190,7 +191,7 @@ class CalibratedClassifierCV(WrappedClassifier):
         if not has_fit_parameter(base, "sample_weight"):
             warn(
                 f"{type(self).__name__}: Since {type(base).__name__} does not appear to accept sample_weight, sample weights "
-                "were used for the calibration only, and probabilities are likely to be wrong. Give an estimator that takes weights."
+                "were used for the calibration only, and probabilities may be wrong. Give an estimator that takes weights."
             )
 
     def predict_proba(self, X: Any) -> FloatArray:

@@ -1,0 +1,28 @@
+"""Plots. Each takes an `ax` (or makes one) and returns it. Needs matplotlib: ``pip install mercer[plots]``."""
+
+from mercer.plots._calibration import plot_calibration
+from mercer.plots._confusion import plot_confusion
+from mercer.plots._elbow import plot_elbow
+from mercer.plots._importances import plot_importances
+from mercer.plots._learning import plot_learning_curve, plot_validation_curve
+from mercer.plots._losses import plot_losses
+from mercer.plots._penalties import plot_penalties
+from mercer.plots._precision_recall import plot_precision_recall
+from mercer.plots._residuals import plot_residuals
+from mercer.plots._roc import plot_roc
+from mercer.plots._threshold import plot_threshold
+
+__all__ = [
+    "plot_calibration",
+    "plot_confusion",
+    "plot_elbow",
+    "plot_importances",
+    "plot_learning_curve",
+    "plot_losses",
+    "plot_penalties",
+    "plot_precision_recall",
+    "plot_residuals",
+    "plot_roc",
+    "plot_threshold",
+    "plot_validation_curve",
+]
