@@ -1,0 +1,237 @@
+"""What a report says of one fitted model."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mercer._arrays import FloatArray
+from mercer._random import as_random_state
+from mercer._report.content import ClassMeasures, Confusion, Curves, Description, Measure, Residuals, Scores, Test
+from mercer._report.counts import confusion_matrix
+from mercer._report.cutoffs import calibration_of, roc_and_pr, scores_of, threshold_curves, tuned_threshold
+from mercer._report.errors import row_numbers, worst_class_errors, worst_regression_errors
+from mercer._report.frames import Table, as_table
+from mercer._report.importance import permutation_importance
+from mercer._report.intervals import LEVEL
+from mercer._report.learning import learning_curve
+from mercer._report.measures import class_measures, measures_per_class, metric_of, regression_measures
+from mercer._report.predictions import ClassPredictions, as_codes, predict_classes
+from mercer._report.residuals import residuals_of
+from mercer._report.scoring import Scoring, as_scoring
+
+PHASES = ("test", "importance", "errors", "learning")
+
+_IMPORTANCE_SHARE = 0.4  # of the time that is left after the test
+
+
+def describe(
+    model: Any,
+    X_train: Any,
+    y_train: Any,
+    X_test: Any,
+    y_test: Any,
+    *,
+    task: str,
+    classes: Sequence[Any] | None,
+    scoring: Any,
+    random_state: Any,
+    cv_score: float | None = None,
+    cv_spread: float | None = None,
+    seconds: float = 60.0,
+    on_phase: Callable[[str], None] | None = None,
+    test_rows: Any = None,
+) -> Description:
+    """Measures with intervals, curves, importance, worst errors and the learning curve of a fitted model.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Takes the tables as they are: a pipeline over raw columns, say.
+    X_train, y_train, X_test, y_test : polars or pandas frames or arrays
+        What the model was fitted on, and rows that it has not seen.
+    task : {"binary", "multiclass", "regression"}
+    classes : sequence or None
+        The labels; of two, the second is the positive one. None for a regression.
+    scoring : str or callable
+        What models were compared by, by scikit-learn's convention. Losses ("neg_…") are reported as losses.
+    random_state : int, RandomState instance or None
+        Same seed, same description, so long as the time allows all of it. Less time gives fewer rounds, folds and sizes,
+        never other ones.
+    cv_score, cv_spread : float or None, default=None
+        The score in cross-validation and its standard deviation over folds. The sign of a loss does not matter.
+    seconds : float, default=60.0
+        Time for importance and the learning curve, the parts that call the model again. One fit is never cut short.
+    on_phase : callable or None, default=None
+        Called with the name of each phase (`PHASES`) as it begins.
+    test_rows : array of int or None, default=None
+        The numbers that the rows of X_test have in their source; None numbers them from 0.
+
+    Returns
+    -------
+    description : dict
+        The keys test, confusion, scores, curves, residuals, importance, errors, learning and notes (what was cut short, in
+        words), as `Description` declares; JSON-able, without NaN.
+    """
+    if task not in ("binary", "multiclass", "regression"):
+        raise ValueError(f"describe: task is {task!r}; it must be 'binary', 'multiclass' or 'regression'.")
+    if not (isinstance(seconds, (int, float)) and seconds > 0):
+        raise ValueError(f"describe: seconds is {seconds!r}; it must be a positive number.")
+    train, test = as_table(X_train, "X_train"), as_table(X_test, "X_test")
+    _check_rows("train", train, y_train)
+    _check_rows("test", test, y_test)
+    tell = on_phase or (lambda phase: None)
+    measure = as_scoring(scoring)
+    seed = int(as_random_state(random_state).randint(np.iinfo(np.int32).max))
+    numbers = row_numbers(test_rows, test.n_rows)
+    tell("test")
+    if task == "regression":
+        part = _regression_part(model, test, y_test, measure, seed)
+    else:
+        part = _class_part(model, test, y_test, _checked_classes(task, classes), measure, seed)
+    tell("importance")
+    start = time.monotonic()
+    importance, importance_note = permutation_importance(
+        model, test, y_test, measure, seed, start + _IMPORTANCE_SHARE * seconds
+    )
+    tell("errors")
+    if isinstance(part.found, ClassPredictions):
+        errors = worst_class_errors(part.found, test, importance, numbers)
+        strata = as_codes(y_train, part.found.labels, "y_train")
+    else:
+        errors = worst_regression_errors(*part.found, test, importance, numbers)
+        strata = None
+    tell("learning")
+    learning, learning_note = learning_curve(model, train, y_train, strata, measure, seed, start + seconds)
+    cv_score, cv_spread = _natural(cv_score, measure), _finite(cv_spread)
+    return Description(
+        test=Test(
+            n=test.n_rows,
+            level=LEVEL,
+            measures=part.measures,
+            per_class=part.per_class,
+            cv_score=cv_score,
+            cv_spread=cv_spread,
+            reading=_test_reading(metric_of(part.measures), cv_score, cv_spread),
+        ),
+        confusion=part.confusion,
+        scores=part.scores,
+        curves=part.curves,
+        residuals=part.residuals,
+        importance=importance,
+        errors=errors,
+        learning=learning,
+        notes=[note for note in (*part.notes, importance_note, learning_note) if note],
+    )
+
+
+@dataclass
+class _Part:
+    """What depends on the kind of task."""
+
+    found: ClassPredictions | tuple[FloatArray, FloatArray]
+    measures: list[Measure]
+    per_class: list[ClassMeasures] | None = None
+    confusion: Confusion | None = None
+    scores: Scores | None = None
+    curves: Curves | None = None
+    residuals: Residuals | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def _regression_part(model: Any, test: Table, y_test: Any, scoring: Scoring, seed: int) -> _Part:
+    true = np.asarray(y_test, dtype=np.float64).ravel()
+    predicted = np.asarray(model.predict(test.data), dtype=np.float64).ravel()
+    if not np.isfinite(predicted).all():
+        raise ValueError("describe: the model predicts NaN or infinite values for rows of X_test.")
+    measures = regression_measures(true, predicted, scoring, np.random.default_rng(seed))
+    return _Part((true, predicted), measures, residuals=residuals_of(true, predicted))
+
+
+def _class_part(model: Any, test: Table, y_test: Any, classes: list[Any], scoring: Scoring, seed: int) -> _Part:
+    found = predict_classes(model, test.data, y_test, classes)
+    part = _Part(found, class_measures(found, scoring, np.random.default_rng(seed)))
+    part.confusion = Confusion(labels=[str(label) for label in classes], matrix=confusion_matrix(found).tolist())
+    absent = [str(label) for code, label in enumerate(classes) if not np.any(found.true == code)]
+    if absent:
+        part.notes.append(f"The test rows hold no row of {', '.join(absent)}: some measures and curves are not defined.")
+    if found.n_classes > 2:
+        part.per_class = measures_per_class(found)
+    if found.n_classes == 2 and found.score is not None and np.isfinite(found.score).all():
+        part.scores = scores_of(found, tuned_threshold(model))
+        if part.scores["at"] is None:
+            part.notes.append("No cut-off of the scores gives the model's own predictions: it decides by something else.")
+    part.curves = _curves(found, part.scores)
+    return part
+
+
+def _curves(found: ClassPredictions, scores: Scores | None) -> Curves:
+    """Curves of the positive class of two, or of each class against the rest; the more classes, the fewer points a curve."""
+    codes = [1] if found.n_classes == 2 else list(range(found.n_classes))
+    curves = Curves(roc=[], pr=[], calibration=[], threshold=threshold_curves(scores) if scores else None)
+    for code in codes:
+        score = found.probability[:, code] if found.probability is not None else found.decision
+        if score is None or not np.isfinite(score).all():
+            continue
+        is_positive = found.true == code
+        if pair := roc_and_pr(found.labels[code], is_positive, score, max(40, 400 // len(codes))):
+            curves["roc"].append(pair[0])
+            curves["pr"].append(pair[1])
+        if found.probability is not None:
+            curves["calibration"].append(calibration_of(found.labels[code], is_positive, score))
+    return curves
+
+
+def _check_rows(which: str, table: Table, y: Any) -> None:
+    n_labels = len(np.asarray(y))
+    if table.n_rows != n_labels or n_labels == 0:
+        raise ValueError(f"describe: X_{which} has {table.n_rows} rows and y_{which} {n_labels}; they must be equally many, and some.")
+
+
+def _checked_classes(task: str, classes: Sequence[Any] | None) -> list[Any]:
+    labels = [] if classes is None else np.asarray(classes).tolist()
+    if len(labels) < 2 or (task == "binary") != (len(labels) == 2) or len(set(labels)) < len(labels):
+        wanted = "two distinct labels" if task == "binary" else "three or more distinct labels"
+        raise ValueError(f"describe: classes is {classes!r}; for task={task!r} it must hold {wanted}.")
+    return labels
+
+
+def _finite(value: float | None) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+def _natural(value: float | None, scoring: Scoring) -> float | None:
+    """A score in the units it is shown in: losses are not negative, whichever sign they were handed with."""
+    known = _finite(value)
+    return abs(known) if known is not None and scoring.is_loss else known
+
+
+def _test_reading(metric: Measure, cv_score: float | None, cv_spread: float | None) -> str:
+    """The test score beside that of cross-validation.
+
+    They agree if they differ by no more than twice the root of the sum of squares of the spread over folds and of the standard
+    error on the test (a quarter of the interval's width, as the interval is about two of them either way).
+    """
+    label, value = metric["label"], metric["value"]
+    if value is None:
+        return f"{label} is not defined on the test rows."
+    ends = "" if metric["low"] is None else f" ({LEVEL:.0%} interval {metric['low']:.3g} to {metric['high']:.3g})"
+    text = f"{label} on the test rows is {value:.3g}{ends}"
+    if cv_score is None:
+        return f"{text}."
+    text += f"; in cross-validation it was {cv_score:.3g}"
+    if cv_spread is None or metric["low"] is None or metric["high"] is None:
+        return f"{text}."
+    text += f" with a spread of {cv_spread:.2g} over the folds"
+    noise = 2 * math.hypot(cv_spread, (metric["high"] - metric["low"]) / 4)
+    gain = (value - cv_score) * (1 if metric["greater_is_better"] else -1)
+    if abs(gain) <= noise:
+        return f"{text}. The two agree: nothing points to a choice that flattered itself."
+    if gain > 0:
+        return f"{text}. The test rows came out easier than the folds: expect new rows to be nearer to the score in cross-validation."
+    return f"{text}. The test score is clearly worse: the search fitted its folds, or the test rows differ from the training rows."

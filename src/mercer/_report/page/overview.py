@@ -1,0 +1,211 @@
+"""The parts of the page about the data and the comparison: heading, alerts, leaderboard, columns, how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mercer._report.content import Alert, Best, Candidate, Column, Content, Metric
+from mercer._report.page.charts import strip
+from mercer._report.page.html import Html, join, name, tag
+from mercer._report.page.numbers import NOTHING, count, decimals_for, interval, number, parameters, percent, plural, seconds, size
+from mercer._report.page.tables import Cell, Head, table
+
+_TASKS = {"binary": "two classes", "multiclass": "several classes", "regression": "a number"}
+_LEVELS = {"error": "Problem", "warning": "Warning", "info": "Note"}
+_ORDER = ("ok", "baseline", "interrupted", "failed", "skipped")
+
+
+def heading(content: Content) -> Html:
+    """The title and the result in a sentence."""
+    made = tag("p", f"Mercer {content['mercer']} report, {content['created']}", class_="overline")
+    return tag("header", made, tag("h1", name(content["title"])), _lead(content), _facts(content), id="top")
+
+
+def _lead(content: Content) -> Html:
+    best, test = content["best"], content["test"]
+    if best is None:
+        return tag("p", "No model was fitted.", class_="lead")
+    n_models = sum(each["status"] == "ok" for each in content["leaderboard"])
+    compared = f" was the best of {plural(n_models, 'model')} compared" if n_models > 1 else " was fitted"
+    words: list[Html | str] = [tag("strong", name(best["model"])), compared, f" on {count(content['data']['n_train'])} rows."]
+    metric = next((each for each in test["measures"] if each["is_metric"]), None) if test else None
+    if test and metric and metric["value"] is not None:
+        words += [f" On {count(test['n'])} rows that no model had seen, its {metric['label']} is "]
+        words += [tag("strong", number(metric["value"])), _interval_words(metric["low"], metric["high"], test["level"]), "."]
+    return tag("p", words, class_="lead")
+
+
+def _interval_words(low: float | None, high: float | None, level: float) -> str:
+    return "" if low is None else f" ({100 * level:.0f} % interval {interval(low, high)})"
+
+
+def _facts(content: Content) -> Html:
+    data = content["data"]
+    classes = data["classes"] or []
+    counts = data["class_counts"] or [None] * len(classes)
+    shares: list[Html | str] = []
+    for index, (label, rows) in enumerate(zip(classes[:6], counts, strict=False)):
+        shares += [", " if index else "", name(label), "" if rows is None else f" {count(rows)}"]
+    if len(classes) > 6:
+        shares.append(f" and {len(classes) - 6} more")
+    facts = [
+        ("Data", [name(data["source"])]),
+        ("Size", [f"{plural(data['n_rows'], 'row')}, {plural(data['n_columns'], 'column')}"]),
+        ("Rows for", [f"training {count(data['n_train'])}, test {count(data['n_test'])}"]),
+        ("Target", [name(data["target"]), f": {_TASKS[data['task']]}", _reason(data["task_reason"])]),
+        ("Classes", shares),
+        ("Compared by", [_metric_words(data["metric"]), _reason(data["metric"]["reason"])]),
+    ]
+    return tag("dl", [tag("div", tag("dt", term), tag("dd", words)) for term, words in facts if words], class_="facts")
+
+
+def _metric_words(metric: Metric) -> str:
+    return f"{metric['label']} ({'higher' if metric['greater_is_better'] else 'lower'} is better)"
+
+
+def _reason(reason: str | None) -> Html | None:
+    return tag("span", reason, class_="reason") if reason else None
+
+
+def alerts(rows: Sequence[Alert]) -> Html:
+    """What a reader should know of the data first; problems before notes."""
+    if not rows:
+        return tag("p", "Nothing in the data calls for attention.", class_="muted")
+    ordered = sorted(rows, key=lambda row: tuple(_LEVELS).index(row["level"]))
+    return tag("ul", [_alert(row) for row in ordered], class_="alerts")
+
+
+def _alert(row: Alert) -> Html:
+    column = join(tag("strong", name(row["column"])), " ") if row["column"] is not None else None
+    flag = tag("p", "Override: ", tag("code", row["flag"]), class_="small muted") if row["flag"] else None
+    level = tag("span", _LEVELS[row["level"]], class_="badge")
+    return tag("li", level, tag("div", tag("p", column, row["message"]), flag), class_=row["level"])
+
+
+def leaderboard(rows: Sequence[Candidate], metric: Metric) -> Html:
+    """Models that were compared, the best first, those without a score last with their reasons."""
+    sign = -1 if metric["greater_is_better"] else 1
+    ordered = sorted(
+        rows, key=lambda row: (row["score"] is None, sign * (row["score"] or 0.0), _ORDER.index(row["status"]), row["model"])
+    )
+    decimals = decimals_for([row["score"] for row in rows])
+    ends = _score_range(rows)
+    heads = [
+        Head("Model", "text"),
+        Head(metric["label"], "number", True, direction="descending" if metric["greater_is_better"] else "ascending"),
+        Head("Spread", "number", True),
+        Head("Folds", class_="wide"),
+        Head("Fit", "number", True),
+        Head("Predict, µs a row", "number", True),
+        Head("Size", "number", True),
+        Head("Trials", "number", True),
+    ]
+    lines = [
+        [
+            Cell(_model(row), row["model"]),
+            Cell(number(row["score"], decimals), row["score"]),
+            Cell("" if row["spread"] is None else f"± {number(row['spread'], decimals)}", row["spread"]),
+            Cell(_folds(row, ends)),
+            Cell(seconds(row["fit_seconds"]), row["fit_seconds"]),
+            Cell(number(row["predict_us_per_row"]), row["predict_us_per_row"]),
+            Cell(size(row["size_bytes"]), row["size_bytes"]),
+            Cell(count(row["n_trials"]), row["n_trials"]),
+        ]
+        for row in ordered
+    ]
+    classes = ["best" if row["is_best"] else row["status"] for row in ordered]
+    note = "Scores are means over the folds of cross-validation on the training rows; the spread is their standard deviation."
+    return join(table(heads, lines, caption="Leaderboard", classes=classes), tag("p", note, class_="small muted"))
+
+
+def _model(row: Candidate) -> Html:
+    words = {"baseline": "baseline", "failed": "failed", "skipped": "skipped", "interrupted": "interrupted"}
+    badge = "best" if row["is_best"] else words.get(row["status"])
+    shown = parameters(row["params"])
+    return join(
+        tag("span", name(row["model"]), class_="model"),
+        join(" ", tag("span", badge, class_=f"badge {badge}")) if badge else None,
+        tag("p", row["reason"], class_="small muted") if row["reason"] else None,
+        tag("details", tag("summary", "parameters"), tag("code", shown)) if shown else None,
+    )
+
+
+def _score_range(rows: Sequence[Candidate]) -> tuple[float, float]:
+    """The range of fold scores of proper models: a baseline far off must not squeeze them."""
+    found = [each for row in rows if row["status"] == "ok" for each in row["fold_scores"] or [] if each is not None]
+    return (min(found), max(found)) if found else (0.0, 1.0)
+
+
+def _folds(row: Candidate, ends: tuple[float, float]) -> Html | str:
+    """Dots for the folds and a line for their mean; a triangle where all lie beyond the range."""
+    low, high = ends
+    scores = [each for each in row["fold_scores"] or [] if each is not None]
+    if not scores or row["score"] is None:
+        return ""
+    scale = 104 / ((high - low) or 1)
+    words = "Scores of the folds: " + ", ".join(number(each) for each in scores)
+    inside = [each for each in scores if low <= each <= high]
+    if not inside:
+        is_left = row["score"] < low
+        return strip(tag("path", d="M8 6L3 10L8 14Z" if is_left else "M112 6L117 10L112 14Z", class_="beyond"), words)
+    dots = [tag("circle", cx=f"{8 + (each - low) * scale:.1f}", cy=10, r=3, class_="fold") for each in inside]
+    mean = f"{8 + (min(max(row['score'], low), high) - low) * scale:.1f}"
+    return strip([tag("line", x1=8, y1=10, x2=112, y2=10, class_="grid"), dots, tag("line", x1=mean, y1=3, x2=mean, y2=17, class_="mean")], words)
+
+
+def columns(rows: Sequence[Column]) -> Html:
+    """What was done to each column and why, columns left out first."""
+    heads = [
+        Head("Column", "text"),
+        Head("Kind", "text"),
+        Head("Missing", "number", True),
+        Head("Distinct", "number", True),
+        Head("What was done", "text"),
+        Head("Why"),
+    ]
+    ordered = sorted(rows, key=lambda row: row["used"])
+    lines = [
+        [
+            Cell(join(name(row["name"]), None if row["used"] else join(" ", tag("span", "left out", class_="badge"))), row["name"]),
+            Cell(row["kind"], row["kind"]),
+            Cell(percent(row["missing"]), row["missing"]),
+            Cell(count(row["distinct"]), row["distinct"]),
+            Cell(_treatment(row), row["treatment"] or ""),
+            Cell([row["reason"] or NOTHING, _flag(row["flag"])]),
+        ]
+        for row in ordered
+    ]
+    classes = [None if row["used"] else "unused" for row in ordered]
+    return table(heads, lines, caption="What was done to each column", classes=classes, is_stacked=True)
+
+
+def _treatment(row: Column) -> Html:
+    made = row["made"]
+    if not made or made == [row["name"]]:
+        return join(row["treatment"] or NOTHING)
+    shown: list[Html | str] = []
+    for index, each in enumerate(made[:8]):
+        shown += [", " if index else "", name(each)]
+    if len(made) > 8:
+        shown.append(f" and {len(made) - 8} more")
+    return join(row["treatment"] or NOTHING, tag("p", "→ ", shown, class_="small muted"))
+
+
+def _flag(flag: str | None) -> Html | None:
+    return tag("p", "Override: ", tag("code", flag), class_="small muted") if flag else None
+
+
+def making(content: Content) -> Html:
+    """The chosen model in full, the command, times and warnings."""
+    best: Best | None = content["best"]
+    facts: list[tuple[str, Html | str | None]] = []
+    if best:
+        facts += [("Model", name(best["model"])), ("Parameters", tag("code", parameters(best["params"]) or "defaults"))]
+        facts += [("How it was found", best["how"]), ("Certificate of the fit", best["certificate"])]
+    facts += [("Command", tag("code", content["command"]) if content["command"] else None)]
+    phases = ", ".join(f"{phase} {seconds(value)}" for phase, value in content["seconds"].items())
+    facts += [("Time", phases or None)]
+    shown = tag("dl", [tag("div", tag("dt", term), tag("dd", words)) for term, words in facts if words], class_="facts")
+    lines = [*content.get("notes", []), *content["warnings"]]
+    notes = join(tag("h3", "Notes and warnings"), tag("ul", [tag("li", line) for line in lines])) if lines else None
+    return join(shown, notes)
