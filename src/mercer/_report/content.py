@@ -330,9 +330,7 @@ def _check_lengths(content: Mapping[str, Any]) -> None:
         if len(residuals["edges"]) != len(residuals["count"]) + 1:
             raise SchemaError("residuals.edges must have one number more than residuals.count.")
     if learning := content["learning"]:
-        _require_equal(
-            learning, ("n_train", "n_folds", "train_mean", "train_std", "test_mean", "test_std"), "learning"
-        )
+        _require_equal(learning, ("n_train", "n_folds", "train_mean", "train_std", "test_mean", "test_std"), "learning")
 
 
 def _require_equal(holder: Mapping[str, Sequence[Any] | None], keys: tuple[str, ...], place: str) -> None:

@@ -49,7 +49,7 @@ def _f1_of(matrix: IntArray, code: int) -> float:
 def f1_mean(matrix: IntArray, is_weighted: bool) -> float | None:
     seen = np.flatnonzero(matrix.sum(axis=0) + matrix.sum(axis=1))  # scikit-learn averages over classes that occur
     weight = matrix.sum(axis=1)[seen] if is_weighted else np.ones(len(seen))
-    return float(np.average([_f1_of(matrix, code) for code in seen], weights=weight)) if weight.sum() else None
+    return float(np.average([_f1_of(matrix, code) for code in seen.tolist()], weights=weight)) if weight.sum() else None
 
 
 def mcc(matrix: IntArray) -> float:

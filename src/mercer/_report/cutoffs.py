@@ -112,7 +112,7 @@ def scores_of(found: ClassPredictions, tuned: float | None) -> Scores:
 def threshold_curves(scores: Scores) -> ThresholdCurves:
     """Measures against the cut-off, at some of the cut-offs of `scores`."""
     at = _spread_over(len(scores["threshold"]), _MOST_POINTS // 2, np.empty(0, dtype=np.intp)).tolist()
-    rows = [from_counts(*(scores[count][i] for count in ("tp", "fp", "tn", "fn"))) for i in at]  # type: ignore[literal-required]
+    rows = [from_counts(*(scores[count][i] for count in ("tp", "fp", "tn", "fn"))) for i in at]
     return ThresholdCurves(
         threshold=_rounded(np.asarray(scores["threshold"])[at]),
         precision=[row["precision"] for row in rows],

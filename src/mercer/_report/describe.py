@@ -21,6 +21,7 @@ from mercer._report.importance import permutation_importance
 from mercer._report.intervals import LEVEL
 from mercer._report.learning import learning_curve
 from mercer._report.measures import class_measures, measures_per_class, metric_of, regression_measures
+from mercer._report.numbers import decimals_for, interval, level, number
 from mercer._report.predictions import ClassPredictions, as_codes, predict_classes
 from mercer._report.residuals import residuals_of
 from mercer._report.scoring import Scoring, as_scoring
@@ -190,7 +191,9 @@ def _curves(found: ClassPredictions, scores: Scores | None) -> Curves:
 def _check_rows(which: str, table: Table, y: Any) -> None:
     n_labels = len(np.asarray(y))
     if table.n_rows != n_labels or n_labels == 0:
-        raise ValueError(f"describe: X_{which} has {table.n_rows} rows and y_{which} {n_labels}; they must be equally many, and some.")
+        raise ValueError(
+            f"describe: X_{which} has {table.n_rows} rows and y_{which} {n_labels}; they must be equally many, and some."
+        )
 
 
 def _checked_classes(task: str, classes: Sequence[Any] | None) -> list[Any]:
@@ -220,18 +223,21 @@ def _test_reading(metric: Measure, cv_score: float | None, cv_spread: float | No
     label, value = metric["label"], metric["value"]
     if value is None:
         return f"{label} is not defined on the test rows."
-    ends = "" if metric["low"] is None else f" ({LEVEL:.0%} interval {metric['low']:.3g} to {metric['high']:.3g})"
-    text = f"{label} on the test rows is {value:.3g}{ends}"
+    decimals = decimals_for([value])
+    ends = "" if metric["low"] is None else f" ({level(LEVEL)} {interval(metric['low'], metric['high'], decimals)})"
+    text = f"{label} on the test rows is {number(value, decimals)}{ends}"
     if cv_score is None:
         return f"{text}."
-    text += f"; in cross-validation it was {cv_score:.3g}"
+    text += f"; in cross-validation it was {number(cv_score, decimals)}"
     if cv_spread is None or metric["low"] is None or metric["high"] is None:
         return f"{text}."
-    text += f" with a spread of {cv_spread:.2g} over the folds"
+    text += f" with a spread of {number(cv_spread, decimals)} over the folds"
     noise = 2 * math.hypot(cv_spread, (metric["high"] - metric["low"]) / 4)
     gain = (value - cv_score) * (1 if metric["greater_is_better"] else -1)
     if abs(gain) <= noise:
         return f"{text}. The two agree: nothing points to a choice that flattered itself."
     if gain > 0:
-        return f"{text}. The test rows came out easier than the folds: expect new rows to be nearer to the score in cross-validation."
-    return f"{text}. The test score is clearly worse: the search fitted its folds, or the test rows differ from the training rows."
+        return f"{text}. The test rows came out easier than the folds: expect new rows to be nearer to cross-validation."
+    return (
+        f"{text}. The test score is clearly worse: the search fitted its folds, or the test rows differ from the training rows."
+    )

@@ -66,8 +66,8 @@ def worst_regression_errors(
     return [
         RowError(
             row=int(numbers[row]),
-            true=as_text(float(true[row])),
-            predicted=as_text(float(predicted[row])),
+            true=f"{true[row]:.5g}",
+            predicted=f"{predicted[row]:.5g}",
             residual=float(residual[row]),
             values=cells.of(row),
         )

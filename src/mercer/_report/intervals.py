@@ -80,7 +80,9 @@ def bootstrap_confusion(
     bootstrap as over rows, at a price that does not depend on their number.
     """
     lines = [
-        rng.multinomial(total, line / total, size=_N_RESAMPLES) if (total := line.sum()) else np.zeros((_N_RESAMPLES, len(line)))
+        rng.multinomial(total, line / total, size=_N_RESAMPLES)
+        if (total := line.sum())
+        else np.zeros((_N_RESAMPLES, len(line)))
         for line in matrix
     ]
     resampled = np.stack(lines, axis=1).astype(np.intp)

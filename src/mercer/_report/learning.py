@@ -15,6 +15,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from mercer._report.content import Learning
 from mercer._report.frames import IntArray, Table
+from mercer._report.numbers import number
 from mercer._report.scoring import Scoring
 
 _SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
@@ -35,7 +36,7 @@ class _Points:
 def learning_curve(
     model: Any, table: Table, y: Any, strata: IntArray | None, scoring: Scoring, seed: int, deadline: float
 ) -> tuple[Learning | None, str | None]:
-    """Scores on fitted and on held-out rows at up to five sizes and five folds, and a note where time or a failure cut it short.
+    """Scores on fitted and on held-out rows at up to five sizes and five folds, and a note where that was cut short.
 
     The folds and the order of rows within them depend on the seed alone: a shorter time gives fewer folds and sizes, not other
     ones. `strata` are the classes of the rows.
@@ -160,7 +161,7 @@ def _read(learning: Learning, scoring: Scoring, floor: float | None) -> None:
     spread, n_folds = learning["test_std"][-1], learning["n_folds"][-1]
     gap = scoring.gain(train, test)
     way = None if floor is None else scoring.gain(scoring.best, floor)
-    figures = f"{scoring.label} is {train:.3g} on the rows fitted and {test:.3g} on rows held out"
+    figures = f"{scoring.label} is {number(train)} on the rows fitted and {number(test)} on rows held out"
     if spread is None or way is None or way <= 0:
         learning["reading"] = f"{figures}. There is too little to go by for a reading."
         return
@@ -180,9 +181,9 @@ def _read(learning: Learning, scoring: Scoring, floor: float | None) -> None:
         learning["trend"] = "flat" if abs(step) <= error else "rising" if step > 0 else "falling"
         size = f"{learning['n_train'][-2]:,} to {learning['n_train'][-1]:,} rows"
         learning["reading"] += {
-            "rising": f" From {size} the held-out score still improved by {step:.2g}: more rows are likely to help.",
-            "falling": f" From {size} the held-out score became worse by {-step:.2g}, more than its standard error: the rows may "
-            "differ among themselves.",
+            "rising": f" From {size} the held-out score still improved by {number(step)}: more rows are likely to help.",
+            "falling": f" From {size} the held-out score became worse by {number(-step)}, more than its standard error: the "
+            "rows may differ among themselves.",
             "flat": f" From {size} the held-out score changed by no more than its standard error: more rows of this kind are "
             "unlikely to help much.",
         }[learning["trend"]]

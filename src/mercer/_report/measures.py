@@ -51,7 +51,9 @@ class MeasureTable:
         words = "the measure that models were compared by"
         self._append(self.scoring.name, self.scoring.label, words, not self.scoring.is_loss, True, value, interval)
 
-    def _append(self, name: str, label: str, description: str, greater: bool, is_metric: bool, value: Any, at: Interval) -> None:
+    def _append(
+        self, name: str, label: str, description: str, greater: bool, is_metric: bool, value: Any, at: Interval
+    ) -> None:
         known = None if value is None or not math.isfinite(value) else float(value)
         low, high = at if known is not None else (None, None)
         self.measures.append(
@@ -176,9 +178,7 @@ class _WeightedMedian:
         return float((self.values[lower] + self.values[upper]) / 2)
 
 
-def regression_measures(
-    true: FloatArray, predicted: FloatArray, scoring: Scoring, rng: np.random.Generator
-) -> list[Measure]:
+def regression_measures(true: FloatArray, predicted: FloatArray, scoring: Scoring, rng: np.random.Generator) -> list[Measure]:
     """The measures of a regressor on test rows."""
     residual = true - predicted
     absolute, one = np.abs(residual), np.ones(len(true))

@@ -60,7 +60,7 @@ def predict_classes(model: Any, X: Any, y: Any, labels: Sequence[Any]) -> ClassP
     return ClassPredictions(labels, as_codes(y, labels, "y_test"), predicted, probability, decision)
 
 
-class _Replay(BaseEstimator):
+class _Replay(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Repeats what a model has said of the rows whose positions it is handed as X, so that any scorer can be resampled."""
 
     def __init__(self, predicted: Any = None) -> None:
@@ -73,11 +73,11 @@ class _Replay(BaseEstimator):
         return self.predicted[X[:, 0]]
 
 
-class ReplayRegressor(RegressorMixin, _Replay):
+class ReplayRegressor(RegressorMixin, _Replay):  # type: ignore[misc]
     """Repeats the values of a regressor."""
 
 
-class ReplayClassifier(ClassifierMixin, _Replay):
+class ReplayClassifier(ClassifierMixin, _Replay):  # type: ignore[misc]
     """Repeats the labels of a classifier, and its probabilities or decision values where it gave them."""
 
     def __init__(self, predicted: Any = None, classes: Any = None, probability: Any = None, decision: Any = None) -> None:
@@ -90,11 +90,11 @@ class ReplayClassifier(ClassifierMixin, _Replay):
     def classes_(self) -> Any:
         return self.classes
 
-    @available_if(lambda self: self.probability is not None)
+    @available_if(lambda self: self.probability is not None)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         return self.probability[X[:, 0]]
 
-    @available_if(lambda self: self.decision is not None)
+    @available_if(lambda self: self.decision is not None)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         return self.decision[X[:, 0]]
 

@@ -9,7 +9,7 @@
 
   // ---- tables that can be sorted -------------------------------------------------------------------------------------
   const keyOf = (row, column, isNumber) => {
-    const value = row.cells[column].dataset.value;
+    const value = row.cells[column]?.dataset.value; // a cell that spans the rest of its row has none
     return value === undefined ? null : isNumber ? Number(value) : value.toLowerCase();
   };
 
@@ -63,7 +63,7 @@
   const percent = (part, whole) => {
     if (!(whole > 0)) return "–";
     const value = part / whole;
-    return value > 0 && value < 0.001 ? "< 0.1 %" : `${(100 * value).toFixed(value === 0 || value === 1 ? 0 : 1)} %`;
+    return value > 0 && value < 0.001 ? "<\u00a00.1\u00a0%" : `${(100 * value).toFixed(value === 0 || value === 1 ? 0 : 1)}\u00a0%`;
   };
 
   const moveMark = (chart, x, y) => {
@@ -74,11 +74,9 @@
     mark.setAttribute("cy", Number(bottom) - y * (bottom - top));
   };
 
-  const moveLine = (chart, value) => {
-    if (!chart) return;
-    const { left, right, low, high } = chart.dataset;
+  const moveLine = (line, value) => {
+    const { left, right, low, high } = line.closest("svg").dataset;
     const inside = Math.min(Math.max((value - low) / (high - low || 1), 0), 1);
-    const line = chart.querySelector(".mark-line");
     for (const end of ["x1", "x2"]) line.setAttribute(end, Number(left) + inside * (right - left));
   };
 
@@ -108,6 +106,10 @@
       const threshold = data.threshold[at];
       const shown = at === last ? "above all" : Math.abs(threshold) < 1e-4 && threshold !== 0 ? threshold.toExponential(2) : threshold.toFixed(4);
       byId("cut-value").textContent = shown;
+      byId("cut-still").textContent = shown;
+      byId("cut-own").hidden = at !== data.own;
+      byId("beta-still").textContent = String(settingOf(beta, 1));
+      byId("alpha-still").textContent = String(settingOf(alpha, 0.5));
       slider.setAttribute("aria-valuetext", shown);
       showCell("tp", tp, data.positive);
       showCell("fn", fn, data.positive);
@@ -122,7 +124,7 @@
       const recall = found.recall === null ? 0 : found.recall;
       moveMark(byId("roc"), data.negative > 0 ? fp / data.negative : 0, recall);
       moveMark(byId("pr"), recall, found.precision === null ? 1 : found.precision);
-      moveLine(byId("threshold"), threshold);
+      for (const line of document.querySelectorAll(".mark-line")) moveLine(line, threshold);
     };
 
     for (const input of [slider, beta, alpha]) input.addEventListener("input", update);
@@ -154,15 +156,22 @@
   );
   for (const id of links.keys()) watcher.observe(byId(id));
 
-  // ---- paper: nothing stays folded -----------------------------------------------------------------------------------
-  const folded = [];
+  // ---- paper: nothing stays folded, and heads are plain text, as a button is not repeated on the next page ---------------
+  let undo = [];
   window.addEventListener("beforeprint", () => {
     for (const details of document.querySelectorAll("details:not([open])")) {
-      folded.push(details);
       details.open = true;
+      undo.push(() => (details.open = false));
+    }
+    for (const button of document.querySelectorAll("th > button")) {
+      const text = document.createElement("span");
+      text.textContent = button.textContent;
+      button.replaceWith(text);
+      undo.push(() => text.replaceWith(button));
     }
   });
   window.addEventListener("afterprint", () => {
-    for (const details of folded.splice(0)) details.open = false;
+    for (const step of undo) step();
+    undo = [];
   });
 })();

@@ -31,7 +31,9 @@ def write_html(content: Content, path: str | os.PathLike[str]) -> None:
 def render_html(content: Content) -> str:
     """The page as text: the same content gives the same text."""
     check(content)
-    style, script = (files("mercer._report").joinpath("assets", name).read_text("utf-8") for name in ("report.css", "report.js"))
+    style, script = (
+        files("mercer._report").joinpath("assets", name).read_text("utf-8") for name in ("report.css", "report.js")
+    )
     sections = _sections(content)
     links = [tag("li", tag("a", title, href=f"#{identifier}")) for identifier, title, _ in sections]
     contents = tag("nav", tag("p", "Contents", class_="overline"), tag("ol", links), class_="toc", aria_label="Contents")
@@ -69,11 +71,15 @@ def _sections(content: Content) -> list[Section]:
     """The sections that the content has something for, in the order of the page."""
     found, metric = content["curves"], content["data"]["metric"]
     sections: list[Section | None] = [
-        ("alerts", "Data alerts", overview.alerts(content["alerts"])),
-        ("leaderboard", "Leaderboard", overview.leaderboard(content["leaderboard"], metric)) if content["leaderboard"] else None,
+        ("alerts", "Data alerts", join(overview.alerts(content["alerts"]), overview.facts(content))),
+        ("leaderboard", "Leaderboard", overview.leaderboard(content["leaderboard"], metric))
+        if content["leaderboard"]
+        else None,
         ("test", "Test result", outcome.test_result(content["test"])) if content["test"] else None,
         _decision(content),
-        ("residual-plots", "Predictions and residuals", curves.residuals(content["residuals"])) if content["residuals"] else None,
+        ("residual-plots", "Predictions and residuals", curves.residuals(content["residuals"]))
+        if content["residuals"]
+        else None,
     ]
     if content["importance"] is not None:
         sections.append(("importance", "Permutation importance", outcome.importance(content["importance"], metric["label"])))
@@ -97,7 +103,11 @@ def _decision(content: Content) -> Section | None:
     if not confusion:
         return None
     pictures = curves.roc_and_pr(found) if found and found["roc"] else None
-    return "decision", "Curves and confusion matrix", join(pictures, tag("h3", "Confusion matrix"), outcome.confusion(confusion))
+    return (
+        "decision",
+        "Curves and confusion matrix",
+        join(pictures, tag("h3", "Confusion matrix"), outcome.confusion(confusion)),
+    )
 
 
 def _cutoff_data(content: Content) -> dict[str, object]:
@@ -106,6 +116,7 @@ def _cutoff_data(content: Content) -> dict[str, object]:
     assert scores is not None
     return {
         "threshold": [float(f"{each:.7g}") for each in scores["threshold"]],
+        "own": scores["at"],
         "tp": scores["tp"],
         "fp": scores["fp"],
         "positive": scores["tp"][0] + scores["fn"][0],

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
+from mercer._report.numbers import tick_labels, ticks
 from mercer._report.page.html import Child, Html, join, name, tag
-from mercer._report.page.numbers import tick_labels, ticks
 
 N_SERIES = 8  # colours and dashes that the style sheet tells apart
 
@@ -26,10 +26,16 @@ class Axes:
     y_high: float
     width: int = 360
     height: int = 300
-    left: int = 46
+    n_y: int = 5  # about how many ticks
     right: int = 10
     top: int = 10
     bottom: int = 42
+
+    @property
+    def left(self) -> int:
+        """Room for the name of the axis and the widest of its ticks."""
+        longest = max(len(label) for label in tick_labels(ticks(self.y_low, self.y_high, self.n_y)))
+        return max(46, 26 + 7 * longest)
 
     def x(self, value: float) -> float:
         share = (value - self.x_low) / ((self.x_high - self.x_low) or 1)
@@ -39,10 +45,10 @@ class Axes:
         share = (value - self.y_low) / ((self.y_high - self.y_low) or 1)
         return self.height - self.bottom - share * (self.height - self.top - self.bottom)
 
-    def frame(self, x_label: str, y_label: str, *, n_x: int = 5, n_y: int = 5) -> Html:
+    def frame(self, x_label: str, y_label: str, *, n_x: int = 5) -> Html:
         """Grid lines, ticks and the names of the axes."""
         bottom, left = self.height - self.bottom, self.left
-        x_ticks, y_ticks = ticks(self.x_low, self.x_high, n_x), ticks(self.y_low, self.y_high, n_y)
+        x_ticks, y_ticks = ticks(self.x_low, self.x_high, n_x), ticks(self.y_low, self.y_high, self.n_y)
         lines = [self._line(self.x(tick), self.top, self.x(tick), bottom, "grid") for tick in x_ticks]
         lines += [self._line(left, self.y(tick), self.width - self.right, self.y(tick), "grid") for tick in y_ticks]
         texts = [
@@ -118,15 +124,16 @@ class Axes:
         )
 
 
-def strip(children: Child, words: str, width: int = 120, height: int = 20) -> Html:
-    """A small picture within a line of a table; the words stand for it."""
+def strip(children: Child, words: str, *, width: int = 120, height: int = 20, is_stretched: bool = False) -> Html:
+    """A small picture within a line of a table; the words stand for it. If stretched, it is as wide as its cell."""
     return tag(
         "svg",
         children,
         viewBox=f"0 0 {width} {height}",
         width=width,
         height=height,
-        class_="strip",
+        preserveAspectRatio="none" if is_stretched else None,
+        class_="strip stretched" if is_stretched else "strip",
         role="img",
         aria_label=words,
     )
@@ -156,3 +163,13 @@ def legend(entries: Sequence[tuple[str, str, str]]) -> Html:
 def figure(picture: Html, caption: Child, *below: Child, class_: str | None = None) -> Html:
     """A chart with its caption above and its legend below."""
     return tag("figure", tag("figcaption", caption), picture, *below, class_=class_)
+
+
+def broad_figure(identifier: str, build: Callable[[Axes, str], Html], axes: Axes, caption: Child, *below: Child) -> Html:
+    """A chart as wide as the page, and a narrow one of the same that takes its place where the screen is."""
+    narrow = replace(axes, width=360, height=280)
+    pictures = [
+        tag("div", build(axes, identifier), class_="on-wide"),
+        tag("div", build(narrow, f"{identifier}-narrow"), class_="on-narrow"),
+    ]
+    return figure(join(pictures), caption, *below)

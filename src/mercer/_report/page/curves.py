@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from mercer._report.content import Calibration, Curve, Curves, Learning, Residuals, Scores
 from mercer._report.counts import from_counts
-from mercer._report.page.charts import N_SERIES, Axes, figure, legend
+from mercer._report.numbers import MINUS, count, number, percent
+from mercer._report.page.charts import N_SERIES, Axes, broad_figure, figure, legend
 from mercer._report.page.html import Html, join, name, tag, void
-from mercer._report.page.numbers import count, number, percent
+from mercer._report.page.tables import CORNER
 
 _UNIT = Axes(0.0, 1.0, 0.0, 1.0)
 _SCORE_NAMES = {"probability": "probability", "decision": "decision value"}
@@ -68,7 +69,7 @@ def _pr(curves: Sequence[Curve], at: tuple[float, float] | None = None) -> Html:
 def cutoff(scores: Scores, curves: Curves) -> Html:
     """The slider, both curves with marks, the confusion matrix and the measures that follow the slider."""
     at = scores["at"] if scores["at"] is not None else _position(scores, scores["default"])
-    tp, fp, tn, fn = (scores[key][at] for key in ("tp", "fp", "tn", "fn"))  # type: ignore[literal-required]
+    tp, fp, tn, fn = (scores[key][at] for key in ("tp", "fp", "tn", "fn"))
     values = from_counts(tp, fp, tn, fn)
     recall, precision = values["recall"] or 0.0, values["precision"]
     on_pr = recall, 1.0 if precision is None else precision
@@ -78,12 +79,9 @@ def cutoff(scores: Scores, curves: Curves) -> Html:
         tag("strong", name(scores["positive"])),
         f" if its {_SCORE_NAMES[scores['kind']]} for that is at least the cut-off. Move it to see what it costs.",
     )
+    own = tag("span", ", which gives the model's own predictions", id="cut-own", hidden=scores["at"] is None)
     still = tag(
-        "p",
-        f"At the cut-off {number(scores['threshold'][at])}"
-        + (", which gives the model's own predictions" if scores["at"] is not None else "")
-        + ":",
-        class_="no-js",
+        "p", "At the cut-off ", tag("output", number(scores["threshold"][at]), id="cut-still"), own, ":", class_="still"
     )
     below = tag("div", _matrix(scores, tp, fp, tn, fn), _live(values), class_="pair even")
     return tag(
@@ -110,7 +108,8 @@ def _controls(scores: Scores, at: int) -> Html:
     jumps = [("the model's own", scores["at"]), (f"{scores['default']:g}", _position(scores, scores["default"]))]
     if scores["tuned"] is not None:
         jumps.append((f"tuned {number(scores['tuned'])}", _position(scores, scores["tuned"])))
-    buttons = [tag("button", label, type="button", data_cut=index) for label, index in jumps if index is not None]
+    first = {index: label for label, index in reversed(jumps) if index is not None}  # two names of one cut-off need one button
+    buttons = [tag("button", label, type="button", data_cut=index) for label, index in jumps if first.get(index or 0) == label]
     return tag(
         "div",
         tag("label", "Cut-off", for_="cut"),
@@ -137,10 +136,20 @@ def _matrix(scores: Scores, tp: int, fp: int, tn: int, fn: int) -> Html:
             class_=f"{kind} heat-{round(10 * share) or int(value > 0)}",
         )
 
-    head = tag("tr", tag("th", "true ↓ predicted →", scope="col", class_="corner"), [tag("th", x, scope="col") for x in (negative, positive)])
+    head = tag("tr", CORNER, [tag("th", x, scope="col") for x in (negative, positive)])
     lines = [
-        tag("tr", tag("th", negative, scope="row"), cell("tn", tn, tn + fp, "true negatives"), cell("fp", fp, tn + fp, "false positives")),
-        tag("tr", tag("th", positive, scope="row"), cell("fn", fn, tp + fn, "false negatives"), cell("tp", tp, tp + fn, "true positives")),
+        tag(
+            "tr",
+            tag("th", negative, scope="row"),
+            cell("tn", tn, tn + fp, "true negatives"),
+            cell("fp", fp, tn + fp, "false positives"),
+        ),
+        tag(
+            "tr",
+            tag("th", positive, scope="row"),
+            cell("fn", fn, tp + fn, "false negatives"),
+            cell("tp", tp, tp + fn, "true positives"),
+        ),
     ]
     caption = tag("caption", "Counts of test rows and their share of the true class", class_="hidden")
     grid = tag("table", caption, tag("thead", head), tag("tbody", lines), class_="confusion two")
@@ -157,41 +166,47 @@ def _live(values: dict[str, float | None]) -> Html:
 
     def setting(identifier: str, letter: str, value: str, **limits: float | str) -> Html:
         box = void("input", type="number", id=identifier, value=value, inputmode="decimal", **limits)
-        return tag("label", f" {letter} ", box, class_="setting js-only")
+        still = tag("span", " = ", tag("span", value, id=f"{identifier}-still"), class_="still")
+        return tag("label", f" {letter} ", box, still, class_="setting")
 
+    alpha, beta = "\N{GREEK SMALL LETTER ALPHA}", "\N{GREEK SMALL LETTER BETA}"
     lines = [
         line("precision", "Precision"),
         line("recall", "Recall"),
         line("specificity", "Specificity"),
         line("npv", "NPV"),
         line("accuracy", "Accuracy"),
-        line("f_beta", join(tag("span", "F-beta"), tag("span", ", β = 1", class_="no-js"), setting("beta", "β", "1", min=0, max=10, step=0.1))),
+        line("f_beta", join("F-beta", setting("beta", beta, "1", min=0, max=10, step=0.1))),
         line("g_mean", "G-mean"),
-        line("cwa", join(tag("span", "CWA"), tag("span", ", α = 0.5", class_="no-js"), setting("alpha", "α", "0.5", min=0, max=1, step=0.05))),
+        line("cwa", join("CWA", setting("alpha", alpha, "0.5", min=0, max=1, step=0.05))),
     ]
-    note = "CWA is α · recall + (1 − α) · specificity."
-    return tag("figure", tag("figcaption", "At this cut-off"), tag("dl", lines, class_="live"), tag("p", note, class_="small muted"))
+    note = f"CWA is {alpha} · recall + (1 {MINUS} {alpha}) · specificity."
+    return tag(
+        "figure", tag("figcaption", "At this cut-off"), tag("dl", lines, class_="live"), tag("p", note, class_="small muted")
+    )
 
 
 def _threshold_chart(curves: Curves, at: float) -> Html:
     found = curves["threshold"]
     assert found is not None
     x = found["threshold"]
-    axes = Axes(min(x[0], 0.0), max(x[-1], 1.0) if x[0] >= 0 and x[-1] <= 1.000001 else x[-1], 0.0, 1.0, width=740, height=260)
+    is_probability = x[0] >= 0 and x[-1] <= 1.000001
     names = ("precision", "recall", "specificity", "f1", "g_mean")
     labels = ("precision", "recall", "specificity", "F1", "G-mean")
-    lines = [axes.path(x, found[key], f"s{index}") for index, key in enumerate(names)]  # type: ignore[literal-required]
-    mark = axes.segment(at, 0.0, at, 1.0, "mark-line")
-    picture = axes.picture(
-        "threshold",
-        "Measures against the cut-off",
-        "Precision, recall, specificity, F1 and G-mean at every cut-off.",
-        axes.frame("cut-off", "measure", n_x=10),
-        lines,
-        mark,
-    )
+
+    def build(axes: Axes, identifier: str) -> Html:
+        return axes.picture(
+            identifier,
+            "Measures against the cut-off",
+            "Precision, recall, specificity, F1 and G-mean at every cut-off.",
+            axes.frame("cut-off", "measure", n_x=axes.width // 70),
+            [axes.path(x, found[key], f"s{index}") for index, key in enumerate(names)],  # type: ignore[literal-required]
+            axes.segment(min(max(at, axes.x_low), axes.x_high), 0.0, min(max(at, axes.x_low), axes.x_high), 1.0, "mark-line"),
+        )
+
+    axes = Axes(*((0.0, 1.0) if is_probability else (x[0], x[-1])), 0.0, 1.0, width=740, height=260)
     entries = [(f"s{index}", label, "") for index, label in enumerate(labels)]
-    return figure(picture, "Measures against the cut-off", legend(entries), class_="broad")
+    return broad_figure("threshold", build, axes, "Measures against the cut-off", legend(entries))
 
 
 def calibration(found: Sequence[Calibration]) -> Html:
@@ -200,8 +215,8 @@ def calibration(found: Sequence[Calibration]) -> Html:
         return tag("p", "The model gives no probabilities.", class_="muted")
     kept = found if len(found) <= N_SERIES else found[:N_SERIES]
     words = (
-        "Rows are put in ten bins by the probability that the model gave them; if it can be taken at its word, points lie on the "
-        "diagonal: of rows given 0.7, seven in ten are of the class."
+        "Rows are put in ten bins by the probability that the model gave them; if it can be taken at its word, points lie on "
+        "the diagonal: of rows given 0.7, seven in ten are of the class."
     )
     if len(kept) == 1:
         body = tag("div", _reliability(kept), _histogram(kept[0]), class_="pair")
@@ -249,7 +264,11 @@ def _histogram(found: Calibration) -> Html:
 
 def _calibration_list(found: Sequence[Calibration]) -> Html:
     rows = [
-        tag("div", tag("dt", name(each["label"])), tag("dd", f"{number(each['error'], 3)} over {count(sum(each['count']))} rows"))
+        tag(
+            "div",
+            tag("dt", name(each["label"])),
+            tag("dd", f"{number(each['error'], 3)} over {count(sum(each['count']))} rows"),
+        )
         for each in found
     ]
     return tag("figure", tag("figcaption", "Mean distance from the diagonal"), tag("dl", rows, class_="live"))
@@ -274,13 +293,15 @@ def residuals(found: Residuals) -> Html:
         "residuals",
         "Residuals against predicted values",
         f"Mean {number(found['mean'])}, standard deviation {number(found['std'])}.",
-        wide.frame("predicted value", "residual (true − predicted)"),
+        wide.frame("predicted value", f"residual (true {MINUS} predicted)"),
         wide.segment(wide.x_low, 0, wide.x_high, 0, "chance"),
         [wide.dot(x, y, "dot s0 faint") for x, y in zip(predicted, residual, strict=True)],
     )
     thinned = f" The pictures show {count(len(true))} of {count(found['n'])} rows." if len(true) < found["n"] else ""
     levels = found["quantiles"]
-    words = f"Half of the residuals lie between {number(levels.get('0.25'))} and {number(levels.get('0.75'))}, nine in ten between "
+    words = (
+        f"Half of the residuals lie between {number(levels.get('0.25'))} and {number(levels.get('0.75'))}, nine in ten between "
+    )
     words += f"{number(levels.get('0.05'))} and {number(levels.get('0.95'))}.{thinned}"
     pair = tag("div", figure(against, "Predicted against true"), figure(spread, "Residuals"), class_="pair")
     return join(tag("p", words, class_="prose"), pair, _residual_histogram(found))
@@ -294,43 +315,50 @@ def _padded(values: Sequence[float]) -> tuple[float, float]:
 
 def _residual_histogram(found: Residuals) -> Html:
     edges, counts = found["edges"], found["count"]
-    axes = Axes(edges[0], edges[-1], 0, max(counts) * 1.05, width=740, height=220)
-    bars = [
-        axes.bar(left, right, 0, n, "bar", f"{number(left)} to {number(right)}: {count(n)} rows")
-        for left, right, n in zip(edges[:-1], edges[1:], counts, strict=True)
-    ]
-    zero = axes.segment(0, 0, 0, axes.y_high, "chance") if edges[0] < 0 < edges[-1] else None
-    picture = axes.picture(
-        "residual-counts",
-        "Distribution of residuals",
-        f"Counts of residuals in {len(counts)} bins from {number(edges[0])} to {number(edges[-1])}.",
-        axes.frame("residual (true − predicted)", "test rows", n_x=10, n_y=4),
-        bars,
-        zero,
-    )
-    return figure(picture, "Distribution of residuals", class_="broad")
+
+    def build(axes: Axes, identifier: str) -> Html:
+        return axes.picture(
+            identifier,
+            "Distribution of residuals",
+            f"Counts of residuals in {len(counts)} bins from {number(edges[0])} to {number(edges[-1])}.",
+            axes.frame(f"residual (true {MINUS} predicted)", "test rows", n_x=axes.width // 70),
+            [
+                axes.bar(left, right, 0, n, "bar", f"{number(left)} to {number(right)}: {count(n)} rows")
+                for left, right, n in zip(edges[:-1], edges[1:], counts, strict=True)
+            ],
+            axes.segment(0, 0, 0, axes.y_high, "chance") if edges[0] < 0 < edges[-1] else None,
+        )
+
+    axes = Axes(edges[0], edges[-1], 0, max(counts) * 1.05, width=740, height=220, n_y=4)
+    return broad_figure("residual-counts", build, axes, "Distribution of residuals")
 
 
 def learning(found: Learning) -> Html:
     """The learning curve and its reading."""
     x = found["n_train"]
-    lines = {"s0": ("test_mean", "test_std"), "s1": ("train_mean", "train_std")}
-    low, high = [], []
-    for mean, std in lines.values():
-        low += [m - (s or 0) for m, s in zip(found[mean], found[std], strict=True)]  # type: ignore[literal-required]
-        high += [m + (s or 0) for m, s in zip(found[mean], found[std], strict=True)]  # type: ignore[literal-required]
-    axes = Axes(0, x[-1] * 1.03, *_padded([*low, *high]), width=740, height=300)
-    parts = []
-    for class_, (mean, std) in lines.items():
-        means, stds = found[mean], [each or 0.0 for each in found[std]]  # type: ignore[literal-required]
-        parts.append(axes.band(x, [m - s for m, s in zip(means, stds, strict=True)], [m + s for m, s in zip(means, stds, strict=True)], class_))
-        parts.append(axes.path(x, means, class_))
-        parts += [axes.dot(at, m, f"dot {class_}", words=f"{count(at)} rows: {number(m)}") for at, m in zip(x, means, strict=True)]
+    lines = {"s1": (found["train_mean"], found["train_std"]), "s0": (found["test_mean"], found["test_std"])}
+    bands = {
+        class_: ([m - (s or 0) for m, s in zip(*pair, strict=True)], [m + (s or 0) for m, s in zip(*pair, strict=True)])
+        for class_, pair in lines.items()
+    }
     points = zip(x, found["train_mean"], found["test_mean"], strict=True)
     words = "; ".join(f"{count(n)} rows: {number(train)} fitted, {number(test)} held out" for n, train, test in points)
-    picture = axes.picture("learning-curve", "Learning curve", words, axes.frame("rows fitted", found["label"], n_x=10), parts)
+
+    def build(axes: Axes, identifier: str) -> Html:
+        parts = [axes.band(x, *bands[class_], class_) for class_ in lines]
+        parts += [axes.path(x, means, class_) for class_, (means, _) in lines.items()]
+        parts += [
+            axes.dot(at, mean, f"dot {class_}", words=f"{count(at)} rows: {number(mean)}")
+            for class_, (means, _) in lines.items()
+            for at, mean in zip(x, means, strict=True)
+        ]
+        frame = axes.frame("rows fitted", found["label"], n_x=axes.width // 70)
+        return axes.picture(identifier, "Learning curve", words, frame, parts)
+
+    ends = [value for band in bands.values() for edge in band for value in edge]
+    axes = Axes(0, x[-1] * 1.03, *_padded(ends), width=740, height=300)
     entries = [("s0", "rows held out", ""), ("s1", "rows fitted", "")]
     badge = {"overfitting": "overfits", "underfitting": "underfits", "balanced": "balanced"}.get(found["verdict"])
     reading = tag("p", join(tag("span", badge, class_="badge"), " ") if badge else None, found["reading"], class_="reading")
-    caption = "Learning curve: means and standard deviations over folds of the training rows"
-    return join(reading, figure(picture, caption, legend(entries), class_="broad"))
+    caption = "Mean and standard deviation over folds of the training rows"
+    return join(reading, broad_figure("learning-curve", build, axes, caption, legend(entries)))

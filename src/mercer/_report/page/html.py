@@ -62,6 +62,12 @@ def name(text: Any) -> Html:
     return tag("bdi", str(text))
 
 
+def breakable(text: str) -> Html:
+    """A name that may be broken before its capitals and after its underscores."""
+    parts = re.split(r"(?<=[a-z])(?=[A-Z])|(?<=_)(?=[^_])", text)
+    return tag("bdi", [[Html("<wbr>") if index else None, part] for index, part in enumerate(parts)])
+
+
 def json_script(identifier: str, value: Any) -> Html:
     """A block of JSON that no content can end early."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))

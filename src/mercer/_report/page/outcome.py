@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mercer._report.content import ClassMeasures, Confusion, Importance, Measure, RowError, Test
+from mercer._report.numbers import NOTHING, count, decimals_for, interval, level, number, percent
 from mercer._report.page.charts import strip
-from mercer._report.page.html import Html, join, name, tag
-from mercer._report.page.numbers import NOTHING, count, decimals_for, interval, number, percent
-from mercer._report.page.tables import Cell, Head, table
+from mercer._report.page.html import Html, breakable, join, name, tag
+from mercer._report.page.tables import CORNER, Cell, Head, table
 
 _MOST_BARS = 15
 _MOST_VALUES = 6
@@ -22,16 +22,18 @@ def test_result(test: Test) -> Html:
 
 
 def _measures(test: Test) -> Html:
-    level = f"{100 * test['level']:.0f} % interval"
-    shares = [row for row in test["measures"] if row["value"] is not None and 0 <= row["value"] <= 1 and row["greater_is_better"]]
+    shares = [
+        row for row in test["measures"] if row["value"] is not None and 0 <= row["value"] <= 1 and row["greater_is_better"]
+    ]
     low = min((row["low"] if row["low"] is not None else row["value"] or 0.0 for row in shares), default=0.0)
     low = max(0.0, int(10 * low) / 10) if low >= 0 else 0.0
-    heads = [Head("Measure"), Head("Value", is_number=True), Head(level, is_number=True), Head(f"{low:g} to 1", class_="wide")]
+    heads = [Head("Measure"), Head("Value", is_number=True), Head(level(test["level"]), is_number=True)]
+    heads.append(Head(f"{low:g} to 1", class_="wide"))
     lines = [
         [
             Cell(join(_label(row), tag("p", row["description"], class_="small muted"))),
             Cell(number(row["value"]), row["value"]),
-            Cell(interval(row["low"], row["high"])),
+            Cell(interval(row["low"], row["high"], decimals_for([row["value"]]))),
             Cell(_range_strip(row, low) if row in shares else ""),
         ]
         for row in test["measures"]
@@ -91,21 +93,26 @@ def importance(rows: Sequence[Importance], label: str) -> Html:
     if not rows:
         return tag("p", "Not computed.", class_="muted")
     words = (
-        f"How much {label} gets worse when one column of the test rows is shuffled, so that the model can no longer use it: mean "
-        "and standard deviation over shuffles. Columns that tell the same share their importance."
+        f"How much the score ({label}) gets worse when one column of the test rows is shuffled, so that the model cannot use "
+        "it: mean and standard deviation over shuffles. Columns that tell the same share their importance."
     )
     ends = min(0.0, *(row["mean"] - (row["std"] or 0) for row in rows)), max(row["mean"] + (row["std"] or 0) for row in rows)
+    decimals = min(decimals_for([row["mean"] for row in rows]), 6)
     first, rest = rows[:_MOST_BARS], rows[_MOST_BARS:]
     tail = None
     if rest:
         summary = tag("summary", f"{len(rest)} columns of less importance")
-        tail = tag("details", summary, _bars(rest, ends, "Importance of the other columns"))
-    return join(tag("p", words, class_="prose"), _bars(first, ends, "Permutation importance"), tail)
+        tail = tag("details", summary, _bars(rest, ends, decimals, "Importance of the other columns"))
+    return join(tag("p", words, class_="prose"), _bars(first, ends, decimals, "Permutation importance"), tail)
 
 
-def _bars(rows: Sequence[Importance], ends: tuple[float, float], caption: str) -> Html:
-    decimals = min(decimals_for([row["mean"] for row in rows]) + 1, 6)
-    heads = [Head("Column", "text"), Head("Loss of score", class_="bars"), Head("Mean", "number", True), Head("± Std", "number", True)]
+def _bars(rows: Sequence[Importance], ends: tuple[float, float], decimals: int, caption: str) -> Html:
+    heads = [
+        Head("Column", "text"),
+        Head("Loss of score", class_="bars"),
+        Head("Mean", "number", True),
+        Head("± Std", "number", True, "wide"),
+    ]
     lines = [
         [
             Cell(name(row["column"]), row["column"]),
@@ -126,9 +133,11 @@ def _bar(row: Importance, ends: tuple[float, float]) -> Html:
 
     mean, std = row["mean"], row["std"] or 0.0
     left, right = sorted((at(0), at(mean)))
-    bar = tag("rect", x=f"{left:.1f}", y=4, width=f"{max(right - left, 0.5):.1f}", height=12, class_="bar" if mean >= 0 else "bar bad")
+    bar = tag(
+        "rect", x=f"{left:.1f}", y=4, width=f"{max(right - left, 0.5):.1f}", height=12, class_="bar" if mean >= 0 else "bar bad"
+    )
     whisker = tag("line", x1=f"{at(mean - std):.1f}", y1=10, x2=f"{at(mean + std):.1f}", y2=10, class_="whisker thin")
-    return strip([bar, whisker], f"{number(mean)} plus or minus {number(std)}", width=240)
+    return strip([bar, whisker], f"{number(mean)} plus or minus {number(std)}", width=240, is_stretched=True)
 
 
 def worst_errors(rows: Sequence[RowError]) -> Html:
@@ -137,14 +146,19 @@ def worst_errors(rows: Sequence[RowError]) -> Html:
         return tag("p", "No test row is predicted wrongly.", class_="muted")
     is_regression = "residual" in rows[0]
     columns = list(rows[0]["values"])[:_MOST_VALUES]
-    heads = [Head("Row", "number", True), Head("True", "text", is_regression), Head("Predicted", "text", is_regression)]
-    heads += [Head("Residual" if is_regression else "Probability of the true class", "number", True)]
-    heads += [Head(column, is_number=_is_numeric(rows, column)) for column in columns]
+    sort = "number" if is_regression else "text"
+    heads = [Head("Row", "number"), Head("True", sort, is_regression), Head("Predicted", sort, is_regression)]
+    heads += [Head("Residual" if is_regression else "Probability of true", "number", True)]
+    heads += [Head(breakable(column), is_number=_is_numeric(rows, column)) for column in columns]
     lines = []
     for row in rows:
         badness = row.get("residual") if is_regression else row.get("probability")
         shown = number(badness) if is_regression or badness is None or badness >= 0.001 else "< 0.001"
-        cells = [Cell(count(row["row"]), row["row"]), Cell(name(row["true"]), row["true"]), Cell(name(row["predicted"]), row["predicted"])]
+        cells = [
+            Cell(count(row["row"]), row["row"]),
+            Cell(name(row["true"]), row["true"]),
+            Cell(name(row["predicted"]), row["predicted"]),
+        ]
         cells += [Cell(shown, badness)]
         lines.append([*cells, *(Cell(name(row["values"].get(column) or NOTHING)) for column in columns)])
     words = (
@@ -168,10 +182,13 @@ def confusion(found: Confusion) -> Html:
     labels, matrix = found["labels"], found["matrix"]
     if len(labels) > _MOST_CLASSES:
         return _confused_pairs(found)
-    corner = tag("th", "true ↓ predicted →", scope="col", class_="corner")
-    header = tag("tr", corner, [tag("th", name(label), scope="col") for label in labels])
+    header = tag("tr", CORNER, [tag("th", name(label), scope="col") for label in labels])
     lines = [
-        tag("tr", tag("th", name(label), scope="row"), [_heat_cell(value, sum(line), index == at) for at, value in enumerate(line)])
+        tag(
+            "tr",
+            tag("th", name(label), scope="row"),
+            [_heat_cell(value, sum(line), index == at) for at, value in enumerate(line)],
+        )
         for index, (label, line) in enumerate(zip(labels, matrix, strict=True))
     ]
     caption = tag("caption", "Counts of test rows and their share of the true class", class_="hidden")
@@ -182,7 +199,12 @@ def confusion(found: Confusion) -> Html:
 def _heat_cell(value: int, total: int, is_right: bool) -> Html:
     share = value / total if total else 0.0
     heat = f"{'right' if is_right else 'wrong'} heat-{round(10 * share) or int(value > 0)}"
-    return tag("td", tag("span", count(value), class_="count"), tag("span", percent(share if total else None), class_="share"), class_=heat)
+    return tag(
+        "td",
+        tag("span", count(value), class_="count"),
+        tag("span", percent(share if total else None), class_="share"),
+        class_=heat,
+    )
 
 
 def _confused_pairs(found: Confusion) -> Html:

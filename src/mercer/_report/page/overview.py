@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mercer._report.content import Alert, Best, Candidate, Column, Content, Metric
+from mercer._report.numbers import (
+    NOTHING,
+    count,
+    decimals_for,
+    interval,
+    level,
+    number,
+    parameters,
+    percent,
+    plural,
+    seconds,
+    size,
+)
 from mercer._report.page.charts import strip
-from mercer._report.page.html import Html, join, name, tag
-from mercer._report.page.numbers import NOTHING, count, decimals_for, interval, number, parameters, percent, plural, seconds, size
+from mercer._report.page.html import Child, Html, breakable, join, name, tag
 from mercer._report.page.tables import Cell, Head, table
 
 _TASKS = {"binary": "two classes", "multiclass": "several classes", "regression": "a number"}
@@ -18,7 +30,7 @@ _ORDER = ("ok", "baseline", "interrupted", "failed", "skipped")
 def heading(content: Content) -> Html:
     """The title and the result in a sentence."""
     made = tag("p", f"Mercer {content['mercer']} report, {content['created']}", class_="overline")
-    return tag("header", made, tag("h1", name(content["title"])), _lead(content), _facts(content), id="top")
+    return tag("header", made, tag("h1", name(content["title"])), _lead(content), id="top")
 
 
 def _lead(content: Content) -> Html:
@@ -30,33 +42,39 @@ def _lead(content: Content) -> Html:
     words: list[Html | str] = [tag("strong", name(best["model"])), compared, f" on {count(content['data']['n_train'])} rows."]
     metric = next((each for each in test["measures"] if each["is_metric"]), None) if test else None
     if test and metric and metric["value"] is not None:
+        decimals = decimals_for([metric["value"]])
         words += [f" On {count(test['n'])} rows that no model had seen, its {metric['label']} is "]
-        words += [tag("strong", number(metric["value"])), _interval_words(metric["low"], metric["high"], test["level"]), "."]
+        words += [
+            tag("strong", number(metric["value"], decimals)),
+            _interval_words(metric["low"], metric["high"], test["level"], decimals),
+            ".",
+        ]
     return tag("p", words, class_="lead")
 
 
-def _interval_words(low: float | None, high: float | None, level: float) -> str:
-    return "" if low is None else f" ({100 * level:.0f} % interval {interval(low, high)})"
+def _interval_words(low: float | None, high: float | None, share: float, decimals: int) -> str:
+    return "" if low is None else f" ({level(share)} {interval(low, high, decimals)})"
 
 
-def _facts(content: Content) -> Html:
+def facts(content: Content) -> Html:
+    """The table, the task and the measure."""
     data = content["data"]
     classes = data["classes"] or []
-    counts = data["class_counts"] or [None] * len(classes)
+    counts: list[int | None] = [*data["class_counts"]] if data["class_counts"] else [None] * len(classes)
     shares: list[Html | str] = []
-    for index, (label, rows) in enumerate(zip(classes[:6], counts, strict=False)):
-        shares += [", " if index else "", name(label), "" if rows is None else f" {count(rows)}"]
+    for index, (label, n_rows) in enumerate(zip(classes[:6], counts, strict=False)):
+        shares += [", " if index else "", name(label), "" if n_rows is None else f" {count(n_rows)}"]
     if len(classes) > 6:
         shares.append(f" and {len(classes) - 6} more")
-    facts = [
-        ("Data", [name(data["source"])]),
+    rows: list[tuple[str, Child]] = [
+        ("Source", [name(data["source"])]),
         ("Size", [f"{plural(data['n_rows'], 'row')}, {plural(data['n_columns'], 'column')}"]),
         ("Rows for", [f"training {count(data['n_train'])}, test {count(data['n_test'])}"]),
         ("Target", [name(data["target"]), f": {_TASKS[data['task']]}", _reason(data["task_reason"])]),
         ("Classes", shares),
         ("Compared by", [_metric_words(data["metric"]), _reason(data["metric"]["reason"])]),
     ]
-    return tag("dl", [tag("div", tag("dt", term), tag("dd", words)) for term, words in facts if words], class_="facts")
+    return tag("dl", [tag("div", tag("dt", term), tag("dd", words)) for term, words in rows if words], class_="facts")
 
 
 def _metric_words(metric: Metric) -> str:
@@ -70,14 +88,14 @@ def _reason(reason: str | None) -> Html | None:
 def alerts(rows: Sequence[Alert]) -> Html:
     """What a reader should know of the data first; problems before notes."""
     if not rows:
-        return tag("p", "Nothing in the data calls for attention.", class_="muted")
+        return tag("p", "Nothing in the data calls for attention.")
     ordered = sorted(rows, key=lambda row: tuple(_LEVELS).index(row["level"]))
     return tag("ul", [_alert(row) for row in ordered], class_="alerts")
 
 
 def _alert(row: Alert) -> Html:
     column = join(tag("strong", name(row["column"])), " ") if row["column"] is not None else None
-    flag = tag("p", "Override: ", tag("code", row["flag"]), class_="small muted") if row["flag"] else None
+    flag = _flag(row["flag"])
     level = tag("span", _LEVELS[row["level"]], class_="badge")
     return tag("li", level, tag("div", tag("p", column, row["message"]), flag), class_=row["level"])
 
@@ -88,7 +106,8 @@ def leaderboard(rows: Sequence[Candidate], metric: Metric) -> Html:
     ordered = sorted(
         rows, key=lambda row: (row["score"] is None, sign * (row["score"] or 0.0), _ORDER.index(row["status"]), row["model"])
     )
-    decimals = decimals_for([row["score"] for row in rows])
+    decimals = decimals_for([row["score"] for row in rows if row["status"] != "baseline"])
+    speed_decimals = min(decimals_for([row["predict_us_per_row"] for row in rows]), 2)
     ends = _score_range(rows)
     heads = [
         Head("Model", "text"),
@@ -96,25 +115,28 @@ def leaderboard(rows: Sequence[Candidate], metric: Metric) -> Html:
         Head("Spread", "number", True),
         Head("Folds", class_="wide"),
         Head("Fit", "number", True),
-        Head("Predict, µs a row", "number", True),
+        Head("µs a row", "number", True),
         Head("Size", "number", True),
         Head("Trials", "number", True),
     ]
     lines = [
-        [
+        [Cell(_model(row), row["model"]), Cell(row["reason"] or NOTHING, span=len(heads) - 1)]
+        if row["score"] is None
+        else [
             Cell(_model(row), row["model"]),
             Cell(number(row["score"], decimals), row["score"]),
             Cell("" if row["spread"] is None else f"± {number(row['spread'], decimals)}", row["spread"]),
             Cell(_folds(row, ends)),
             Cell(seconds(row["fit_seconds"]), row["fit_seconds"]),
-            Cell(number(row["predict_us_per_row"]), row["predict_us_per_row"]),
+            Cell(number(row["predict_us_per_row"], speed_decimals), row["predict_us_per_row"]),
             Cell(size(row["size_bytes"]), row["size_bytes"]),
             Cell(count(row["n_trials"]), row["n_trials"]),
         ]
         for row in ordered
     ]
     classes = ["best" if row["is_best"] else row["status"] for row in ordered]
-    note = "Scores are means over the folds of cross-validation on the training rows; the spread is their standard deviation."
+    note = "Scores are means over the folds of cross-validation on the training rows; the spread is their standard deviation. "
+    note += "Fit is the time of one fit; µs a row that of predicting many."
     return join(table(heads, lines, caption="Leaderboard", classes=classes), tag("p", note, class_="small muted"))
 
 
@@ -123,9 +145,8 @@ def _model(row: Candidate) -> Html:
     badge = "best" if row["is_best"] else words.get(row["status"])
     shown = parameters(row["params"])
     return join(
-        tag("span", name(row["model"]), class_="model"),
+        tag("span", breakable(row["model"]), class_="model"),
         join(" ", tag("span", badge, class_=f"badge {badge}")) if badge else None,
-        tag("p", row["reason"], class_="small muted") if row["reason"] else None,
         tag("details", tag("summary", "parameters"), tag("code", shown)) if shown else None,
     )
 
@@ -150,23 +171,33 @@ def _folds(row: Candidate, ends: tuple[float, float]) -> Html | str:
         return strip(tag("path", d="M8 6L3 10L8 14Z" if is_left else "M112 6L117 10L112 14Z", class_="beyond"), words)
     dots = [tag("circle", cx=f"{8 + (each - low) * scale:.1f}", cy=10, r=3, class_="fold") for each in inside]
     mean = f"{8 + (min(max(row['score'], low), high) - low) * scale:.1f}"
-    return strip([tag("line", x1=8, y1=10, x2=112, y2=10, class_="grid"), dots, tag("line", x1=mean, y1=3, x2=mean, y2=17, class_="mean")], words)
+    return strip(
+        [
+            tag("line", x1=8, y1=10, x2=112, y2=10, class_="grid"),
+            dots,
+            tag("line", x1=mean, y1=3, x2=mean, y2=17, class_="mean"),
+        ],
+        words,
+    )
 
 
 def columns(rows: Sequence[Column]) -> Html:
     """What was done to each column and why, columns left out first."""
     heads = [
         Head("Column", "text"),
-        Head("Kind", "text"),
-        Head("Missing", "number", True),
-        Head("Distinct", "number", True),
+        Head("Kind", "text", class_="brief"),
+        Head("Missing", "number", True, "brief"),
+        Head("Distinct", "number", True, "brief"),
         Head("What was done", "text"),
         Head("Why"),
     ]
     ordered = sorted(rows, key=lambda row: row["used"])
     lines = [
         [
-            Cell(join(name(row["name"]), None if row["used"] else join(" ", tag("span", "left out", class_="badge"))), row["name"]),
+            Cell(
+                join(name(row["name"]), None if row["used"] else join(" ", tag("span", "left out", class_="badge"))),
+                row["name"],
+            ),
             Cell(row["kind"], row["kind"]),
             Cell(percent(row["missing"]), row["missing"]),
             Cell(count(row["distinct"]), row["distinct"]),
@@ -192,20 +223,20 @@ def _treatment(row: Column) -> Html:
 
 
 def _flag(flag: str | None) -> Html | None:
-    return tag("p", "Override: ", tag("code", flag), class_="small muted") if flag else None
+    return tag("p", "Override: ", tag("code", flag, class_="flag"), class_="small muted") if flag else None
 
 
 def making(content: Content) -> Html:
     """The chosen model in full, the command, times and warnings."""
     best: Best | None = content["best"]
-    facts: list[tuple[str, Html | str | None]] = []
+    rows: list[tuple[str, Html | str | None]] = []
     if best:
-        facts += [("Model", name(best["model"])), ("Parameters", tag("code", parameters(best["params"]) or "defaults"))]
-        facts += [("How it was found", best["how"]), ("Certificate of the fit", best["certificate"])]
-    facts += [("Command", tag("code", content["command"]) if content["command"] else None)]
+        rows += [("Model", name(best["model"])), ("Parameters", tag("code", parameters(best["params"]) or "defaults"))]
+        rows += [("How it was found", best["how"]), ("Certificate of the fit", best["certificate"])]
+    rows += [("Command", tag("code", content["command"]) if content["command"] else None)]
     phases = ", ".join(f"{phase} {seconds(value)}" for phase, value in content["seconds"].items())
-    facts += [("Time", phases or None)]
-    shown = tag("dl", [tag("div", tag("dt", term), tag("dd", words)) for term, words in facts if words], class_="facts")
+    rows += [("Time", phases or None)]
+    shown = tag("dl", [tag("div", tag("dt", term), tag("dd", words)) for term, words in rows if words], class_="facts")
     lines = [*content.get("notes", []), *content["warnings"]]
     notes = join(tag("h3", "Notes and warnings"), tag("ul", [tag("li", line) for line in lines])) if lines else None
     return join(shown, notes)

@@ -13,7 +13,7 @@ from mercer._report.page.html import Child, Html, tag
 class Head:
     """A column of a table: its name, what sorts it, and its alignment."""
 
-    label: str
+    label: str | Html
     sort: str | None = None  # "number", "text" or None
     is_number: bool = False
     class_: str = ""
@@ -26,6 +26,7 @@ class Cell:
 
     shown: Child
     value: Any = None
+    span: int = 1  # columns; a cell that spans several is the last of its row
 
 
 def table(
@@ -40,7 +41,11 @@ def table(
     sortable = any(head.sort for head in heads)
     header = tag("tr", [_head(head) for head in heads])
     body = [
-        tag("tr", [_cell(head, cell, index == 0) for index, (head, cell) in enumerate(zip(heads, row, strict=True))], class_=class_)
+        tag(
+            "tr",
+            [_cell(head, cell, index == 0) for index, (head, cell) in enumerate(zip(heads, row, strict=False))],
+            class_=class_,
+        )
         for row, class_ in zip(rows, classes or [None] * len(rows), strict=True)
     ]
     grid = tag(
@@ -56,12 +61,16 @@ def table(
     return tag("div", grid, class_="scroll", role="region", aria_label=caption, tabindex=0)
 
 
+def _classes(head: Head) -> str | None:
+    return " ".join(filter(None, ["num" if head.is_number else "", head.class_])) or None
+
+
 def _head(head: Head) -> Html:
     return tag(
         "th",
         head.label,
         scope="col",
-        class_=" ".join(filter(None, ["num" if head.is_number else "", head.class_])) or None,
+        class_=_classes(head),
         data_sort=head.sort,
         aria_sort=head.direction,
     )
@@ -74,7 +83,12 @@ def _cell(head: Head, cell: Cell | Child, heads_row: bool) -> Html:
         "th" if heads_row else "td",
         given.shown,
         scope="row" if heads_row else None,
-        class_=" ".join(filter(None, ["num" if head.is_number else "", head.class_])) or None,
+        class_=_classes(head) if given.span == 1 else "small muted",
+        colspan=given.span if given.span > 1 else None,
         data_value=value,
-        data_label=None if heads_row else head.label,
+        data_label=None if heads_row or isinstance(head.label, Html) else head.label,
     )
+
+
+# The cell above the row heads and before the column heads of a confusion matrix.
+CORNER = tag("th", tag("span", "true ↓"), " ", tag("span", "predicted →"), scope="col", class_="corner")

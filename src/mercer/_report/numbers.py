@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-NOTHING = "–"
-MINUS = "\u2212"
+NOTHING = "\N{EN DASH}"
+MINUS = "\N{MINUS SIGN}"
+_GAP = "\N{NO-BREAK SPACE}"  # between a number and its unit
 
 
 def _signed(text: str) -> str:
@@ -49,8 +50,8 @@ def percent(share: float | None) -> str:
     if share is None:
         return NOTHING
     if 0 < share < 0.001:
-        return "< 0.1 %"
-    return f"{100 * share:.1f} %" if share not in (0, 1) else f"{100 * share:.0f} %"
+        return f"<{_GAP}0.1{_GAP}%"
+    return f"{100 * share:.1f}{_GAP}%" if share not in (0, 1) else f"{100 * share:.0f}{_GAP}%"
 
 
 def seconds(value: float | None) -> str:
@@ -58,13 +59,13 @@ def seconds(value: float | None) -> str:
     if value is None:
         return NOTHING
     if value < 0.0095:
-        return f"{1e3 * value:.1f} ms"
+        return f"{1e3 * value:.1f}{_GAP}ms"
     if value < 0.995:
-        return f"{1e3 * value:.0f} ms"
+        return f"{1e3 * value:.0f}{_GAP}ms"
     if value < 99.5:
-        return f"{value:.1f} s"
+        return f"{value:.1f}{_GAP}s"
     minutes, rest = divmod(round(value), 60)
-    return f"{minutes} min {rest} s"
+    return f"{minutes}{_GAP}min {rest}{_GAP}s"
 
 
 def size(value: int | None) -> str:
@@ -74,9 +75,14 @@ def size(value: int | None) -> str:
     scaled = float(value)
     for unit in ("B", "kB", "MB"):
         if scaled < 999.5:
-            return f"{scaled:.0f} {unit}" if unit == "B" or scaled >= 99.5 else f"{scaled:.1f} {unit}"
+            return f"{scaled:.0f}{_GAP}{unit}" if unit == "B" or scaled >= 99.5 else f"{scaled:.1f}{_GAP}{unit}"
         scaled /= 1000
-    return f"{scaled:,.1f} GB"
+    return f"{scaled:,.1f}{_GAP}GB"
+
+
+def level(value: float) -> str:
+    """The name of an interval of this level."""
+    return f"{100 * value:.0f}{_GAP}% interval"
 
 
 def interval(low: float | None, high: float | None, decimals: int | None = None) -> str:
