@@ -1,6 +1,7 @@
-"""Measures that are functions of counts: of a confusion matrix (true classes down), or of its four numbers for two classes.
+"""Measures that are functions of counts.
 
-They are None where a share has no rows to be a share of.
+Those of a confusion matrix (true classes down) take any number of matrices along the leading axes, which is how they are
+resampled, and are NaN where a share has no rows to be a share of; those of the four counts of two classes are None there.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._arrays import FloatArray
 from mercer._report.frames import IntArray
 from mercer._report.predictions import ClassPredictions
 
@@ -21,48 +23,67 @@ def confusion_matrix(found: ClassPredictions) -> IntArray:
 
 
 def share(part: Any, whole: Any) -> float | None:
+    """A share; None of nothing."""
     return float(part / whole) if whole else None
 
 
-def recalls(matrix: IntArray) -> list[float | None]:
+def _ratio(part: Any, whole: Any, undefined: float = math.nan) -> FloatArray:
+    whole = np.asarray(whole, dtype=np.float64)
+    found: FloatArray = np.divide(part, whole, out=np.full(whole.shape, undefined), where=whole != 0)
+    return found
+
+
+def _diagonal(matrix: FloatArray) -> FloatArray:
+    return np.diagonal(matrix, axis1=-2, axis2=-1)
+
+
+def recalls(matrix: FloatArray) -> FloatArray:
     """The recall of each class."""
-    return [share(matrix[code, code], matrix[code].sum()) for code in range(len(matrix))]
+    return _ratio(_diagonal(matrix), matrix.sum(axis=-1))
 
 
-def mean_recall(matrix: IntArray) -> float | None:
-    present = [recall for recall in recalls(matrix) if recall is not None]
-    return float(np.mean(present)) if present else None
+def mean_recall(matrix: FloatArray) -> FloatArray:
+    """The mean recall of the classes that occur: balanced accuracy."""
+    occurs = matrix.sum(axis=-1) > 0
+    return _ratio(np.nansum(recalls(matrix), axis=-1), occurs.sum(axis=-1))
 
 
-def g_mean(matrix: IntArray) -> float | None:
-    found = recalls(matrix)
-    if any(recall is None for recall in found):
-        return None
-    return float(np.prod([recall for recall in found if recall is not None]) ** (1 / len(matrix)))
+def g_mean(matrix: FloatArray) -> FloatArray:
+    """The geometric mean of the recalls of all classes."""
+    found: FloatArray = np.prod(recalls(matrix), axis=-1) ** (1 / matrix.shape[-1])
+    return found
 
 
-def _f1_of(matrix: IntArray, code: int) -> float:
-    """F1 of one class; 0 where it neither occurs nor is predicted, as in scikit-learn."""
-    return share(2 * matrix[code, code], matrix[code].sum() + matrix[:, code].sum()) or 0.0
+def f1_scores(matrix: FloatArray) -> FloatArray:
+    """F1 of each class; 0 where it neither occurs nor is predicted, as in scikit-learn."""
+    return _ratio(2 * _diagonal(matrix), matrix.sum(axis=-1) + matrix.sum(axis=-2), undefined=0.0)
 
 
-def f1_mean(matrix: IntArray, is_weighted: bool) -> float | None:
-    seen = np.flatnonzero(matrix.sum(axis=0) + matrix.sum(axis=1))  # scikit-learn averages over classes that occur
-    weight = matrix.sum(axis=1)[seen] if is_weighted else np.ones(len(seen))
-    return float(np.average([_f1_of(matrix, code) for code in seen.tolist()], weights=weight)) if weight.sum() else None
+def f1_macro(matrix: FloatArray) -> FloatArray:
+    """The mean F1 of the classes that occur or are predicted, as in scikit-learn."""
+    is_seen = matrix.sum(axis=-1) + matrix.sum(axis=-2) > 0
+    return _ratio(f1_scores(matrix).sum(axis=-1), is_seen.sum(axis=-1))
 
 
-def mcc(matrix: IntArray) -> float:
+def f1_weighted(matrix: FloatArray) -> FloatArray:
+    """The mean F1 of the rows' classes."""
+    return _ratio((f1_scores(matrix) * matrix.sum(axis=-1)).sum(axis=-1), matrix.sum(axis=(-2, -1)))
+
+
+def mcc(matrix: FloatArray) -> FloatArray:
     """Matthews' correlation; 0 where either side is constant, as in scikit-learn."""
-    true, predicted, n = matrix.sum(axis=1).astype(float), matrix.sum(axis=0).astype(float), float(matrix.sum())
-    scale = math.sqrt((n * n - true @ true) * (n * n - predicted @ predicted))
-    return float((np.trace(matrix) * n - true @ predicted) / scale) if scale else 0.0
+    true, predicted = matrix.sum(axis=-1, dtype=np.float64), matrix.sum(axis=-2, dtype=np.float64)
+    n = true.sum(axis=-1)
+    free = (n * n - (true * true).sum(axis=-1)) * (n * n - (predicted * predicted).sum(axis=-1))
+    return _ratio(_diagonal(matrix).sum(axis=-1) * n - (true * predicted).sum(axis=-1), np.sqrt(free), undefined=0.0)
 
 
-def kappa(matrix: IntArray) -> float | None:
-    n = float(matrix.sum())
-    by_chance = float(matrix.sum(axis=1).astype(float) @ matrix.sum(axis=0)) / (n * n)
-    return (float(np.trace(matrix)) / n - by_chance) / (1 - by_chance) if by_chance < 1 else None
+def kappa(matrix: FloatArray) -> FloatArray:
+    """Cohen's agreement beyond chance."""
+    true, predicted = matrix.sum(axis=-1, dtype=np.float64), matrix.sum(axis=-2, dtype=np.float64)
+    n = true.sum(axis=-1)
+    by_chance = (true * predicted).sum(axis=-1)
+    return _ratio(_diagonal(matrix).sum(axis=-1) * n - by_chance, n * n - by_chance)
 
 
 def from_counts(tp: int, fp: int, tn: int, fn: int, *, beta: float = 1.0, alpha: float = 0.5) -> dict[str, float | None]:

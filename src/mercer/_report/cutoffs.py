@@ -162,7 +162,7 @@ def roc_and_pr(label: Any, is_positive: Any, score: FloatArray, most_points: int
 
 def calibration_of(label: Any, is_positive: Any, probability: FloatArray) -> Calibration:
     """Predicted probabilities against observed shares in ten bins of equal width; empty bins are left out."""
-    codes = np.minimum((probability * _N_BINS).astype(np.intp), _N_BINS - 1)
+    codes = np.searchsorted(np.linspace(0, 1, _N_BINS + 1)[1:-1], probability)  # an upper edge belongs to its bin
     count = np.bincount(codes, minlength=_N_BINS)
     held = np.flatnonzero(count)
     predicted = np.bincount(codes, probability, _N_BINS)[held] / count[held]

@@ -68,26 +68,20 @@ def bootstrap_rows(
 
 
 def bootstrap_confusion(
-    measures: Mapping[str, Callable[[IntArray], float | None]],
+    measures: Mapping[str, Callable[[FloatArray], FloatArray]],
     matrix: IntArray,
     rng: np.random.Generator,
     *,
     level: float = LEVEL,
 ) -> dict[str, Interval]:
-    """Percentile intervals of functions of a confusion matrix.
+    """Percentile intervals of functions of confusion matrices (along the first axis).
 
     Drawing the rows of a class with replacement draws its line of the matrix from a multinomial distribution: the same
     bootstrap as over rows, at a price that does not depend on their number.
     """
-    lines = [
-        rng.multinomial(total, line / total, size=_N_RESAMPLES)
-        if (total := line.sum())
-        else np.zeros((_N_RESAMPLES, len(line)))
-        for line in matrix
-    ]
-    resampled = np.stack(lines, axis=1).astype(np.intp)
-    found: dict[str, Interval] = {}
-    for name, measure in measures.items():
-        values = [math.nan if (value := measure(each)) is None else value for each in resampled]
-        found[name] = _percentiles(np.array(values), level)
-    return found
+    totals = matrix.sum(axis=1)
+    share = matrix / np.maximum(totals, 1)[:, None]
+    share[totals == 0, 0] = 1.0  # a line without rows draws none
+    lines = [rng.multinomial(total, line, size=_N_RESAMPLES) for total, line in zip(totals, share, strict=True)]
+    resampled = np.stack(lines, axis=1)
+    return {name: _percentiles(measure(resampled), level) for name, measure in measures.items()}

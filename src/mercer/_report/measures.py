@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._report.content import ClassMeasures, Measure
-from mercer._report.counts import confusion_matrix, f1_mean, from_counts, g_mean, kappa, mcc, mean_recall, share
+from mercer._report.counts import confusion_matrix, f1_macro, f1_scores, f1_weighted, g_mean, kappa, mcc, mean_recall, share
 from mercer._report.frames import IntArray
 from mercer._report.intervals import Interval, bootstrap_confusion, bootstrap_rows, wilson
 from mercer._report.predictions import ClassPredictions, replay_of
@@ -19,6 +19,8 @@ from mercer._report.ranking import Ranking
 from mercer._report.scoring import WORDS, Scoring
 
 OfRows = Callable[[FloatArray], float]  # a measure as a function of the weights of rows
+
+_F1_MEANS = {"f1_macro": f1_macro, "f1_weighted": f1_weighted}
 
 
 def _mean_of(loss: FloatArray, weight: FloatArray) -> float:
@@ -106,12 +108,8 @@ def _macro_auc(rankings: list[Ranking], weight: FloatArray) -> float:
 def class_measures(found: ClassPredictions, scoring: Scoring, rng: np.random.Generator) -> list[Measure]:
     """The measures of a classifier on test rows."""
     matrix, table = confusion_matrix(found), MeasureTable(scoring)
-    of_matrix: dict[str, Callable[[IntArray], float | None]] = {"balanced_accuracy": mean_recall}
-    if found.n_classes == 2:
-        of_matrix["f1"] = lambda each: from_counts(each[1, 1], each[0, 1], each[0, 0], each[1, 0])["f_beta"]
-    else:
-        of_matrix["f1_macro"] = partial(f1_mean, is_weighted=False)
-        of_matrix["f1_weighted"] = partial(f1_mean, is_weighted=True)
+    of_matrix: dict[str, Callable[[FloatArray], FloatArray]] = {"balanced_accuracy": mean_recall}
+    of_matrix |= {"f1": lambda each: f1_scores(each)[..., 1]} if found.n_classes == 2 else _F1_MEANS
     of_matrix |= {"g_mean": g_mean, "mcc": mcc, "kappa": kappa}
     table.add("accuracy", share(np.trace(matrix), matrix.sum()), wilson(int(np.trace(matrix)), int(matrix.sum())))
     if found.n_classes == 2:
@@ -121,7 +119,7 @@ def class_measures(found: ClassPredictions, scoring: Scoring, rng: np.random.Gen
             table.add(name, share(part, whole), wilson(part, whole))
     intervals = bootstrap_confusion(of_matrix, matrix, rng)
     for name, measure in of_matrix.items():
-        table.add(name, measure(matrix), intervals[name])
+        table.add(name, float(measure(matrix)), intervals[name])
     of_rows = _probability_measures(found)
     intervals = bootstrap_rows({name: measure for name, (_, measure) in of_rows.items()}, found.true, rng)
     for name, (value, _) in of_rows.items():

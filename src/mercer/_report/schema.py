@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import types
 from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
@@ -38,9 +39,14 @@ def check_value(value: Any, declared: Any, place: str) -> None:
         _check_scalar(value, declared, place)
 
 
+@functools.cache
+def _hints(declared: Any) -> dict[str, Any]:
+    return get_type_hints(declared, include_extras=True)
+
+
 def _check_mapping(value: Any, declared: Any, place: str) -> None:
     _require(isinstance(value, dict), value, "an object", place)
-    for key, hint in get_type_hints(declared, include_extras=True).items():
+    for key, hint in _hints(declared).items():
         where = f"{place}.{key}" if place else key
         if key in value:
             check_value(value[key], hint, where)

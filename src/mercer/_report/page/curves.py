@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from mercer._report.content import Calibration, Curve, Curves, Learning, Residuals, Scores
@@ -77,12 +78,12 @@ def cutoff(scores: Scores, curves: Curves) -> Html:
     words = (
         "A row is called ",
         tag("strong", name(scores["positive"])),
-        f" if its {_SCORE_NAMES[scores['kind']]} for that is at least the cut-off. Move it to see what it costs.",
+        f" if its {_SCORE_NAMES[scores['kind']]} for that is at least the cut-off.",
+        tag("span", " Move it to see what it costs.", class_="js-only"),
     )
     own = tag("span", ", which gives the model's own predictions", id="cut-own", hidden=scores["at"] is None)
-    still = tag(
-        "p", "At the cut-off ", tag("output", number(scores["threshold"][at]), id="cut-still"), own, ":", class_="still"
-    )
+    shown = tag("output", number(scores["threshold"][at]), id="cut-still")
+    still = tag("p", "At the cut-off ", shown, own, ":", class_="still")
     below = tag("div", _matrix(scores, tp, fp, tn, fn), _live(values), class_="pair even")
     return tag(
         "div",
@@ -255,7 +256,7 @@ def _histogram(found: Calibration) -> Html:
     axes = Axes(0.0, 1.0, 0.0, most * 1.05)
     bars = [
         axes.bar(bin_ / 10 + 0.005, bin_ / 10 + 0.095, 0, n, "bar", f"{count(n)} rows")
-        for bin_, n in zip((min(int(10 * p), 9) for p in found["predicted"]), found["count"], strict=True)
+        for bin_, n in zip((max(math.ceil(10 * p - 1e-9), 1) - 1 for p in found["predicted"]), found["count"], strict=True)
     ]
     words = f"Counts per bin: {', '.join(map(str, found['count']))}."
     picture = axes.picture("bins", "Rows per bin", words, axes.frame("predicted probability", "test rows"), bars)
