@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import itertools
 import json
 import time
 from types import SimpleNamespace
@@ -72,11 +73,10 @@ def test_the_metric_is_the_score_of_the_model_on_the_test_rows(task):
 @pytest.mark.parametrize("kind", ["pandas", "array"])
 def test_every_kind_of_table_gives_the_same_description(kind):
     model, X_train, y_train, X_test, y_test, classes = fitted("binary")
-    turn = (
-        (lambda X: pd.DataFrame(X.to_numpy(), columns=X.columns, index=np.arange(X.height)[::-1]))
-        if kind == "pandas"
-        else (lambda X: X.to_numpy())
-    )
+
+    def turn(X):
+        return X.to_numpy() if kind == "array" else pd.DataFrame(X.to_numpy(), columns=X.columns, index=range(X.height, 0, -1))
+
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(turn(X_train), y_train)
     found = _describe(model, (turn(X_train), pd.Series(y_train), turn(X_test), y_test), "binary", classes)
     expected = _default("binary")
@@ -223,15 +223,12 @@ def test_shuffling_leaves_mixed_tables_and_their_types_alone():
 
 
 def test_less_time_gives_fewer_rounds_and_sizes_and_never_other_ones(monkeypatch):
-    _, X_train, y_train, X_test, y_test, classes = fitted("multiclass")
-    data = X_train, y_train, X_test, y_test
-    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_train, y_train)
-    whole = _describe(model, data, "multiclass", classes)
-    clock = iter(np.arange(0, 1e9, 1.0))
+    whole = _default("regression")
+    clock = itertools.count()
     for module in ("describe", "importance", "learning"):  # a clock on which every look takes a second
         clocked = SimpleNamespace(monotonic=lambda: float(next(clock)))
         monkeypatch.setattr(importlib.import_module(f"mercer._report.{module}"), "time", clocked)
-    short = _describe(model, data, "multiclass", classes, seconds=40.0)
+    short = description("regression", seconds=70.0)
     assert any("Permutation importance: the time allowed" in note for note in short["notes"])
     assert all(row["n_repeats"] < 10 for row in short["importance"])
     assert any("Learning curve: the time allowed" in note for note in short["notes"])
