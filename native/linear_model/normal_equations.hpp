@@ -16,20 +16,10 @@
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
+#include "linear_model/column_runs.hpp"
+#include "linear_model/sample.hpp"
 
 namespace mercer::linear_model {
-
-// The rows of [X, y] as one source: y's columns follow X's.
-template <Real T>
-struct Sample {
-    Matrix<const T> x;
-    Matrix<const T> y;
-    std::span<const T> weights;  // empty: all one
-
-    std::size_t rows() const { return x.rows; }
-    std::size_t cols() const { return x.cols + y.cols; }
-    double root_weight(std::size_t row) const { return weights.empty() ? 1.0 : std::sqrt(static_cast<double>(weights[row])); }
-};
 
 namespace detail {
 
@@ -112,14 +102,6 @@ P narrowed(double value) {
     return static_cast<P>(value);
 }
 
-// Asks for rows [first, last) while other work goes on, if they lie together.
-template <Real T>
-void prefetch_rows(Matrix<const T> x, std::size_t first, std::size_t last) {
-    if (!x.has_contiguous_rows() || first >= last) return;
-    if (x.row_stride != static_cast<std::ptrdiff_t>(x.cols)) return;
-    for (const T* p = x.row(first); p < x.row(last - 1) + x.cols; p += 64 / sizeof(T)) __builtin_prefetch(p, 0, 2);
-}
-
 // Calls body(block, n, first, chunk) with rows of [X, y, 1] - shift, times the roots of the weights, as values of type P, p to a
 // row.
 template <Real T, Real P, class Body>
@@ -162,9 +144,41 @@ inline Chunks sample_chunks(std::size_t n_rows, std::size_t n_columns, std::size
 
 namespace detail {
 
+// As below, for a few columns.
+template <Real T>
+Aligned<double> shifted_gram_of_runs(const Sample<T>& sample, std::span<const double> shift, std::size_t p, Threads threads) {
+    const std::size_t n_runs = sample.cols() + 1;
+    const std::size_t stride = ColumnRuns::round_up(n_runs);
+    const std::size_t size = n_runs * stride;
+    const Chunks chunks = sample_chunks(sample.rows(), sample.cols(), size);
+    Aligned<double> partial(chunks.count * size);
+    const double work = static_cast<double>(sample.rows()) * static_cast<double>(n_runs * n_runs) / 4;
+    parallel_for(chunks.count, threads.for_work(work), [&](std::size_t chunk) {
+        double* sums = partial.data() + chunk * size;
+        std::fill_n(sums, size, 0.0);
+        ColumnRuns runs(n_runs);
+        for (std::size_t first = chunks.begin(chunk), n; first < chunks.end(chunk); first += n) {
+            n = std::min(ColumnRuns::kRows, chunks.end(chunk) - first);
+            runs.fill(sample, shift, first, n, std::min(ColumnRuns::kRows, sample.rows() - first - n));
+            runs.add_products(sums);
+        }
+    });
+    Aligned<double> total(p * p);
+    for (std::size_t i = 0; i < n_runs; ++i) {
+        for (std::size_t j = i; j < n_runs; ++j) {
+            double& sum = total[i * p + j] = 0;
+            for (std::size_t chunk = 0; chunk < chunks.count; ++chunk) sum += partial[chunk * size + j * stride + i];
+        }
+    }
+    return total;
+}
+
 // The upper triangle of the Gram matrix of [X, y, 1] - shift, p to a row. Within a block, sums are taken in the type P.
 template <Real T, Real P>
 Aligned<double> shifted_gram(const Sample<T>& sample, std::span<const P> shift, std::size_t p, Threads threads) {
+    if constexpr (std::same_as<P, double>) {
+        if (sample.cols() < ColumnRuns::kMostRuns) return shifted_gram_of_runs(sample, shift, p, threads);
+    }
     const std::size_t q = sample.cols();
     const Chunks chunks = sample_chunks(sample.rows(), q, p * p);
     Aligned<double> partial(chunks.count * p * p);
