@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -116,6 +117,12 @@ def _give_up_control() -> None:
         give_up()
 
 
+@cache
+def _blas() -> Any:
+    """The libraries of NumPy and SciPy, both loaded by now: to look for them takes longer than many a fit."""
+    return threadpoolctl.ThreadpoolController().select(user_api="blas")
+
+
 class _SerialBlas:
     """Counts who needs BLAS to be serial: the first in sets it, the last out restores it, whatever the order between."""
 
@@ -128,7 +135,7 @@ class _SerialBlas:
         with self._lock:
             self._users += 1
             if self._users == 1:
-                self._limits = threadpoolctl.threadpool_limits(1, user_api="blas")
+                self._limits = _blas().limit(limits=1, user_api="blas")
                 _give_up_control()  # the thread that restores may be another
 
     def leave(self) -> None:

@@ -47,24 +47,30 @@ class DualSystem:
         return self.rcond > 0
 
     def _matrix(self) -> FloatArray:
-        matrix, n = self.products.gram.copy(), len(self.products.gram)
-        size = matrix.trace() / n
-        matrix.flat[:: n + 1] += self._alpha
+        gram, n = self.products.gram, len(self.products.gram)
         if self._rows.is_centred:
-            roots = self.products.roots
-            matrix += np.outer(roots, roots) * (size * n / self.products.weight)
+            roots = self.products.roots * np.sqrt(gram.trace() / self.products.weight)
+            matrix: FloatArray = np.multiply.outer(roots, roots)
+            matrix += gram
+        else:
+            matrix = gram.copy()
+        matrix.flat[:: n + 1] += self._alpha
         return matrix
 
-    def solve(self) -> DualFit | None:
-        """Refined by what the rows themselves leave of the equations; None where that does not converge."""
+    def solve(self, precise: float = PRECISE) -> DualFit | None:
+        """Refined by what the rows themselves leave of the equations, until a step would change no more than `precise`.
+
+        None where that does not converge. A step reads the rows twice.
+        """
         means, duals, last = self.products.means, self._start, np.inf
+        factor = (self._factor.T, False)  # in Fortran order, so that it is not copied
         for _ in range(MAX_REFINEMENTS):
             coef = self._rows.adjoint(means, duals)
             residuals = self.targets - self._rows.apply(means, coef)
             violation = residuals - self._alpha * duals
-            step = cho_solve((self._factor, True), (violation * self._scales).T, check_finite=False).T * self._scales
+            step = cho_solve(factor, (violation * self._scales).T, check_finite=False).T * self._scales
             size = np.abs(step / self._scales).max() / max(np.abs(duals / self._scales).max(), np.finfo(np.float64).tiny)
-            if size <= PRECISE or size > last / 4:
+            if size <= precise or size > last / 4:
                 break
             duals, last = duals + step, size
         return DualFit(coef, residuals, violation, float(size)) if min(size, last) < 1e-4 else None

@@ -140,7 +140,7 @@ def _by_rough_row_products(rows: Rows, products: RowProducts, alphas: FloatArray
     coef, norms, squares = np.empty((len(b), rows.n_features)), np.empty(len(b)), np.empty(len(b))
     for alpha, targets in groups_of(alphas):
         system = DualSystem(rows, products, alpha, b[targets])
-        dual = system.solve() if system.rcond >= ROUGHLY_REFINABLE else None
+        dual = system.solve(REFINED) if system.rcond >= ROUGHLY_REFINABLE else None
         if dual is None or dual.last_step > REFINED:
             return None
         # ||A' v||^2 <= trace(A A') ||v||^2, and of the trace rough products tell enough.
@@ -233,7 +233,7 @@ class _Shifted:
         self.rcond = kernels.solve_scaled(matrix, moments, self.factor, self.scales, self.coef)
 
     def solve(self, gradient: FloatArray) -> FloatArray:
-        step: FloatArray = cho_solve((self.factor, True), (gradient * self.scales).T, check_finite=False).T * self.scales
+        step: FloatArray = cho_solve((self.factor.T, False), (gradient * self.scales).T, check_finite=False).T * self.scales
         return step
 
 
