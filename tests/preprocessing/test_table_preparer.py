@@ -208,6 +208,13 @@ def test_text_keeps_its_distances_when_all_directions_are_kept():
     np.testing.assert_allclose(out @ out.T, peer @ peer.T, atol=1e-8)
 
 
+def test_a_text_that_comes_again_counts_again():
+    texts = np.concatenate([TEXTS, TEXTS[:7], TEXTS[:7]])
+    out = _output(texts, scaling=False, text_components=100, kinds={"x": "text"})
+    peer = TfidfVectorizer(min_df=2).fit_transform(texts).toarray()
+    np.testing.assert_allclose(out @ out.T, peer @ peer.T, atol=1e-8)
+
+
 def test_missing_and_unknown_text_is_zero():
     values = _with_gaps(TEXTS, None)
     preparer = _fit(values)

@@ -338,7 +338,7 @@ def prepare_pipeline(estimator: Any, X: Any, **params: Any) -> Pipeline:
     >>> X, y = penguins.split()
     >>> pipeline = prepare_pipeline(RandomForestClassifier(random_state=0), X).fit(X, y)
     >>> pipeline.named_steps["estimator"].categorical_features
-    [0]
+    [0, 1]
     """
     preparer = TablePreparer(estimator, **params).fit(X)
     needs = needs_of(check_params(preparer))
