@@ -24,8 +24,8 @@ from mercer._discovery import public_estimators, public_modules
 Thing = TypeVar("Thing")
 
 # Objects of the library that are kept in estimators. A file says what their constructor is given. Other dataclasses of packages
-# that have estimators are found (see `_dataclasses`); a line is for a class that is none, one of two with the same name, and one
-# that was renamed or moved to another package: files keep the old name.
+# that have estimators are found (see `_dataclasses`); a line is for a class that is none, for two with the same name, and for
+# one that was renamed or moved to another package: files keep the old name.
 _RECORDS = {
     "Certificate": "mercer._trace:Certificate",
     "Status": "mercer._trace:Status",
