@@ -172,7 +172,7 @@ def d2_log_loss_score(y_true: Any, y_proba: Any, *, sample_weight: Any = None, l
         return float("nan")
     loss, _, classes, weights = _sum_of_log_losses(y_true, y_proba, sample_weight, labels)
     of_class = classes.weight_of_each(weights)
-    eps = np.finfo(_check_probabilities(y_proba).dtype).eps
+    eps = np.finfo(np.float64).eps  # frequencies are float64, whatever the type of the probabilities
     frequency = np.clip(of_class / of_class.sum(), eps, 1 - eps)
     return float(1 - loss / -np.sum(of_class * np.log(frequency)))
 
