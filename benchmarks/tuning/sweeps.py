@@ -76,7 +76,7 @@ def _searches() -> Iterator[tuple[str, Search, Any]]:
         search = Search(booster(early_stopping=False, random_state=0), {"max_iter": rounds}, None)
         name = booster.__name__.removeprefix("HistGradientBoosting").lower()
         yield f"boosting, rounds, 20 values, 20,000 x 20, {name}", search, partial(problem, 20_000, 20)
-    leaves = {"max_depth": [2, 4, 6, 8, 12, 16], "min_samples_leaf": [1, 5, 20]}
+    leaves = {"max_depth": [2, 4, 6, 8, 12, 16], "min_samples_leaf": [3, 20, 80]}
     for forest, problem in {
         RandomForestRegressor: tree_problems.numbers,
         RandomForestClassifier: tree_problems.classes,

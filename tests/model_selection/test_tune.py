@@ -363,3 +363,17 @@ def test_verbose_logs_every_trial(caplog):
         "trial 0, alpha=1.0: r",
         "trial 1, alpha=2.0: r",
     ]
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_a_point_that_is_drawn_twice_is_fitted_once(is_stored, n_jobs, tmp_path):
+    X, y = numbers()
+    CALLS.clear()
+    storage = tmp_path / "run.db" if is_stored else None
+    space = {"alpha": scipy.stats.randint(1, 3)}
+    options = {"search": "random", "n_trials": 8, "random_state": 0, "refit": False}
+    result = tune(Shrunken(), X, y, space, storage=storage, n_jobs=n_jobs, **options)
+    assert len(result.trials) == 8
+    assert CALLS["fit"] == 2 * 5
+    assert len({trial.fold_scores for trial in result.trials}) == 2

@@ -66,7 +66,7 @@ class Search:
 
     def _scored(self, combinations: Sequence[Combination]) -> Generator[tuple[Combination, list[Trial] | None]]:
         """The newly finished trials of each combination, in order; None from where the time was over."""
-        missing = [[one for one in combination.candidates if not self._is_known(one)] for combination in combinations]
+        missing = self._missing(combinations)
         jobs = [self.fits.jobs(candidates) if candidates else [] for candidates in missing]
         with closing(self.workers.run([job for batch in jobs for job in batch])) as results:
             for combination, candidates, batch in zip(combinations, missing, jobs, strict=True):
@@ -74,13 +74,26 @@ class Search:
                 if any(scores is None for scores in by_fold):
                     yield combination, None
                     return
-                yield combination, self._recorded(combination, candidates, by_fold)
+                trials = self._recorded(combination, candidates, by_fold)
+                for twin in combination.candidates:
+                    self._is_known(twin)
+                yield combination, trials
+
+    def _missing(self, combinations: Sequence[Combination]) -> list[list[Candidate]]:
+        """The candidates of each combination that are to be scored: a point that comes twice, only where it comes first."""
+        keys: set[str] = set()
+        missing = []
+        for combination in combinations:
+            left = [one for one in combination.candidates if one.key not in keys and not self._is_known(one)]
+            keys.update(one.key for one in left)
+            missing.append(left)
+        return missing
 
     def _is_known(self, candidate: Candidate) -> bool:
-        trial = self.ledger.find(candidate)
-        if trial is not None:
+        """Whether the candidate's point was scored, now or in an earlier process; if so, its trial is among ours."""
+        if candidate.number not in self.trials and (trial := self.ledger.find(candidate)) is not None:
             self.trials[candidate.number] = trial
-        return trial is not None
+        return candidate.number in self.trials
 
     def _recorded(
         self, combination: Combination, candidates: Sequence[Candidate], by_fold: Sequence[Sequence[FoldScore]]
