@@ -158,6 +158,7 @@ def test_folds_are_taken_where_cv_or_groups_ask_for_them():
     assert "5 folds" in tune(BaggedMeans(), X, y, space, cv=5).how
     assert "5 folds" in tune(BaggedMeans(), X, y, space, groups=np.arange(len(y)) // 5).how
     assert "5 folds" in tune(BaggedMeans(), X, y, {"offset": [0.0, 0.1]}).how
+    assert "5 folds" in tune(BaggedMeans(), X, y, space, scoring=lambda model, X, y: model.means_[0, 0]).how
     assert "5 folds" in tune(make_pipeline(StandardScaler(), BaggedMeans()), X, y, {"baggedmeans__shrink": [0.0, 0.5]}).how
     assert CALLS["sweep_out_of_bag"] == 0
 

@@ -159,6 +159,7 @@ def test_error_score_raise_ends_at_the_first_error():
     assert len(seen) == 1
 
 
+@pytest.mark.filterwarnings("error")
 def test_on_trial_sees_every_trial_and_may_stop():
     X, y = numbers()
     seen = []

@@ -31,11 +31,9 @@ class Scoring:
             ) from error
         self._is_several = several is not None
         self.names: tuple[str, ...] = tuple(several) if several is not None else (_name_of(estimator, scoring),)
-        scorers = several.values() if isinstance(several, Mapping) else [scoring]
+        scorers = [_usual(estimator, scoring)] if several is None else several.values()
         # Scorers of scikit-learn look at predictions alone: any object that predicts the same will do.
-        self.is_by_predictions = (several is None and scoring is None) or all(
-            isinstance(scorer, (str, _Scorer)) for scorer in scorers
-        )
+        self.is_by_predictions = all(isinstance(scorer, (str, _Scorer)) for scorer in scorers)
 
     @property
     def name(self) -> str:

@@ -45,7 +45,7 @@ def make_plan(options: TuneOptions, table: Table, space: Any, scoring: Any, grou
     full_space = _check_space(options.estimator, space)
     model = Model(options.estimator, full_space.dimensions)
     score_by = Scoring(options.estimator, scoring)
-    exploit = find_exploit(model, full_space, options.cv, groups)
+    exploit = find_exploit(model, full_space, options.cv, groups, by_predictions=score_by.is_by_predictions)
     layout = Layout(full_space if exploit.swept is None else full_space.densely(exploit.swept), exploit.swept)
     kind = _kind_of_search(options, layout)
     if kind == "bayesian":

@@ -44,6 +44,8 @@ class Workers:
                 yield from results
             finally:
                 is_left.set()
+                for _ in results:  # jobs that have not begun end at once; joblib warns of results that nobody takes
+                    pass
 
 
 @contextmanager
