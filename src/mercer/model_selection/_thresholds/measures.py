@@ -1,7 +1,7 @@
 """Measures as functions of confusion matrices, many at a time; larger is better.
 
-A measure takes an array of shape (..., n_classes, n_classes), where entry (i, j) is the weight of the rows of class i that are
-predicted as class j, and gives an array of shape (...).
+A measure takes an array of shape (n_classes, n_classes, n), where entry (i, j, k) is the weight of the rows of class i that are
+predicted as class j in case k, and gives an array of shape (n,). The cases come last, so that sums over classes are long loops.
 """
 
 from __future__ import annotations
@@ -24,22 +24,23 @@ def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 def _mean(values: FloatArray, weight: FloatArray) -> FloatArray:
     """The weighted mean over classes; 0 where no class counts."""
-    return _ratio((values * weight).sum(axis=-1), weight.sum(axis=-1))
+    return _ratio((values * weight).sum(axis=0), weight.sum(axis=0))
 
 
 def _hits(cells: FloatArray) -> FloatArray:
-    return np.diagonal(cells, axis1=-2, axis2=-1)
+    diagonal: FloatArray = np.einsum("iik->ik", cells)
+    return diagonal
 
 
 def _recalls(cells: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The recall of each class, and whether there are rows of it."""
-    actual = cells.sum(axis=-1)
+    actual = cells.sum(axis=1)
     return _ratio(_hits(cells), actual), (actual > 0).astype(np.float64)
 
 
 def accuracy(cells: FloatArray) -> FloatArray:
     """The share of rows that are predicted right."""
-    return _ratio(_hits(cells).sum(axis=-1), cells.sum(axis=(-2, -1)))
+    return _ratio(_hits(cells).sum(axis=0), cells.sum(axis=(0, 1)))
 
 
 def balanced_accuracy(cells: FloatArray) -> FloatArray:
@@ -50,8 +51,8 @@ def balanced_accuracy(cells: FloatArray) -> FloatArray:
 def g_mean(cells: FloatArray) -> FloatArray:
     """The geometric mean of the recalls of the classes that have rows; of two: sqrt(sensitivity * specificity)."""
     recalls, is_there = _recalls(cells)
-    product = np.where(is_there > 0, recalls, 1.0).prod(axis=-1)
-    power: FloatArray = product ** (1.0 / np.maximum(is_there.sum(axis=-1), 1.0))
+    product = np.where(is_there > 0, recalls, 1.0).prod(axis=0)
+    power: FloatArray = product ** (1.0 / np.maximum(is_there.sum(axis=0), 1.0))
     return power
 
 
@@ -63,13 +64,12 @@ class FBeta:
     positive: int | None
 
     def __call__(self, cells: FloatArray) -> FloatArray:
-        hits, square = _hits(cells), self.beta**2
-        whole = square * cells.sum(axis=-1) + cells.sum(axis=-2)  # (1 + beta^2) TP + beta^2 FN + FP
-        scores = _ratio((1 + square) * hits, whole)
+        actual, predicted, square = cells.sum(axis=1), cells.sum(axis=0), self.beta**2
+        scores = _ratio((1 + square) * _hits(cells), square * actual + predicted)  # (1 + beta^2) TP + beta^2 FN + FP
         if self.positive is not None:
-            one: FloatArray = scores[..., self.positive]
+            one: FloatArray = scores[self.positive]
             return one
-        return _mean(scores, ((cells.sum(axis=-1) + cells.sum(axis=-2)) > 0).astype(np.float64))
+        return _mean(scores, (actual + predicted > 0).astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -80,14 +80,14 @@ class ClassWeightedAccuracy:
     positive: int | None
 
     def __call__(self, cells: FloatArray) -> FloatArray:
-        actual, predicted = cells.sum(axis=-1), cells.sum(axis=-2)
-        total = actual.sum(axis=-1, keepdims=True)
+        actual, predicted = cells.sum(axis=1), cells.sum(axis=0)
+        total = actual.sum(axis=0)
         hits = _hits(cells)
         sensitivity = _ratio(hits, actual)
         specificity = _ratio(total - actual - predicted + hits, total - actual)
         scores = self.alpha * sensitivity + (1 - self.alpha) * specificity
         if self.positive is not None:
-            one: FloatArray = scores[..., self.positive]
+            one: FloatArray = scores[self.positive]
             return one
         return _mean(scores, (actual > 0).astype(np.float64))
 
@@ -99,6 +99,6 @@ class NegativeCost:
     costs: FloatArray
 
     def __call__(self, cells: FloatArray) -> FloatArray:
-        total = cells.sum(axis=(-2, -1))
-        mean: FloatArray = -(cells * self.costs).sum(axis=(-2, -1)) / np.where(total > 0, total, 1.0)
+        total = cells.sum(axis=(0, 1))
+        mean: FloatArray = -np.einsum("ij,ijk->k", self.costs, cells) / np.where(total > 0, total, 1.0)
         return mean

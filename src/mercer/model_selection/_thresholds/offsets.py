@@ -63,7 +63,7 @@ class _Search:
         """The measure of each fold, by the rule that will predict."""
         n_classes, decide = self.n_classes, self.decision.decide
         cells = [confusion(f.codes, decide(f.scores, offsets), f.weights, n_classes) for f in self.folds]
-        return np.concatenate([self.measure(each[None]) for each in cells])
+        return np.concatenate([self.measure(each[:, :, None]) for each in cells])
 
     def _score(self, offsets: FloatArray) -> float:
         mean = self.values(offsets).mean()

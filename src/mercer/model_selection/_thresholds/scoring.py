@@ -116,10 +116,9 @@ class LabelMeasure:
     takes_weights: bool = True
 
     def __call__(self, cells: FloatArray) -> FloatArray:
-        flat = cells.reshape(-1, *cells.shape[-2:])
         with warnings.catch_warnings():  # that nothing is predicted positive is no news here: every cut-off is tried
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            return np.array([self._score(matrix) for matrix in flat]).reshape(cells.shape[:-2])
+            return np.array([self._score(cells[:, :, k]) for k in range(cells.shape[2])])
 
     def _score(self, cells: FloatArray) -> float:
         true, predicted = np.nonzero(cells)
@@ -166,7 +165,7 @@ def _ask_scorer(scorer: Any, y_true: Any, y_pred: Any, weights: FloatArray | Non
 def _probe(owner: str, scoring: Any, measure: LabelMeasure) -> Measure:
     """The measure, told whether its function takes weights; a function that cannot judge labels is refused here, by name."""
     n_classes = len(measure.classes)
-    cells = np.ones((n_classes, n_classes))
+    cells = np.ones((n_classes, n_classes, 1))
     try:
         measure(cells)
     except TypeError as error:

@@ -11,7 +11,7 @@ from mercer._arrays import FloatArray
 from mercer.model_selection._thresholds.measures import Measure
 
 TIE = 1e-12  # scores closer than this, relative to their size, are equal but for rounding
-_CELLS_AT_ONCE = 2**20
+_CELLS_AT_ONCE = 2**16  # of confusion matrices: what a processor's cache holds
 
 
 class Fold(NamedTuple):
@@ -53,7 +53,7 @@ class Steps:
         self._fixed[:, moves.goal] += np.bincount(fold.codes[always], weights=fold.weights[always], minlength=n_classes)
         self._leaving = confusion(self._codes, self._origin, self._weights, n_classes)
         self._keys = moves.keys[order]
-        self.keys = np.unique(self._keys)  # without repetitions
+        self.keys = self._keys[np.append(True, self._keys[1:] != self._keys[:-1])[: len(self._keys)]]  # without repetitions
 
     def at(self, points: FloatArray) -> FloatArray:
         """The measure where the rows have moved whose key is below a point; each state is measured once.
@@ -65,25 +65,25 @@ class Steps:
         values, moved = [], np.zeros((n_classes, n_classes))
         size = max(1, _CELLS_AT_ONCE // n_classes**2)
         if counts[0] == 0:
-            values.append(self._measure((self._fixed + self._leaving)[None]))
+            values.append(self._measure((self._fixed + self._leaving)[:, :, None]))
         for start in range(0, n_rows, size):
             end = min(start + size, n_rows)
-            steps = np.zeros((end - start, n_classes, n_classes))
-            steps[np.arange(end - start), self._codes[start:end], self._origin[start:end]] = self._weights[start:end]
-            steps[0] += moved
-            np.cumsum(steps, axis=0, out=steps)
-            moved = steps[-1].copy()
+            steps = np.zeros((n_classes, n_classes, end - start))
+            steps[self._codes[start:end], self._origin[start:end], np.arange(end - start)] = self._weights[start:end]
+            steps[:, :, 0] += moved
+            np.cumsum(steps, axis=2, out=steps)
+            moved = steps[:, :, -1].copy()
             wanted = counts[(counts > start) & (counts <= end)]
-            values.append(self._values(steps[wanted - start - 1]))
+            if len(wanted):
+                values.append(self._values(steps if len(wanted) == end - start else steps[:, :, wanted - start - 1]))
         found: FloatArray = np.concatenate(values)[place]
         return found
 
     def _values(self, moved: FloatArray) -> FloatArray:
         """The measure for sums of moved rows."""
-        if len(moved) == 0:
-            return np.empty(0)
-        cells = self._fixed + (self._leaving - moved)
-        cells[:, :, self._goal] += moved.sum(axis=2)
+        cells = self._leaving[:, :, None] - moved
+        cells += self._fixed[:, :, None]
+        cells[:, self._goal] += moved.sum(axis=1)
         return self._measure(cells)
 
 
