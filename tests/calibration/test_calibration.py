@@ -253,7 +253,7 @@ def test_wrong_parameters_are_named(params, message):
 
 
 def test_too_few_rows_of_a_class_are_refused():
-    X, y = make_data(2)
+    X = make_data(2)[0]
     with pytest.raises(ValueError, match="Requesting 10-fold cross-validation but provided less than 10 examples"):
         CalibratedClassifierCV(cv=10).fit(X[:12], ["a"] * 8 + ["b"] * 4)
 

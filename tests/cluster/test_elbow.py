@@ -36,14 +36,3 @@ def test_refuses_fewer_than_three_numbers(four_squares):
         elbow(four_squares, [2, 3, 3])
     with pytest.raises(ValueError, match="n_clusters=0"):
         elbow(four_squares, [0, 1, 2])
-
-
-def test_plot_marks_the_suggestion(four_squares):
-    plt = pytest.importorskip("matplotlib.pyplot")
-    from mercer.plots import plot_elbow
-
-    figure, ax = plt.subplots()
-    assert plot_elbow(elbow(four_squares, range(1, 8)), ax=ax) is ax
-    assert ax.get_xlabel() == "number of clusters"
-    assert any("elbow at 4" in text.get_text() for text in ax.texts)
-    plt.close(figure)

@@ -1,4 +1,4 @@
-"""The table of losses and penalties says what the objects say, its examples run, and the plots draw what they name."""
+"""The table of losses and penalties says what the objects say, and its examples run."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 
 import mercer.losses
 import mercer.penalties
-from mercer.losses import LOSSES, Hinge, Huber, SoftmaxCrossEntropy
-from mercer.penalties import L1, PENALTIES, Box, GroupL2, Lp
+from mercer.losses import LOSSES
+from mercer.penalties import PENALTIES
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "losses.md"
 MODULES = [
@@ -89,61 +89,3 @@ def test_the_table_says_what_a_penalty_says(cls):
     names, _, convex, smooth, _, _ = row_of(cls)
     assert names == ", ".join(f'`"{name}"`' for name in (penalty.name, *penalty.aliases))
     assert (is_yes(convex), is_yes(smooth)) == (penalty.is_convex, penalty.is_smooth)
-
-
-# ---- plots
-
-
-@pytest.fixture
-def ax():
-    plt = pytest.importorskip("matplotlib.pyplot")
-    figure, ax = plt.subplots()
-    yield ax
-    plt.close(figure)
-
-
-@pytest.mark.parametrize("kind", ["margin", "residual", "positive"])
-def test_plot_of_losses_draws_every_loss_of_a_kind(ax, kind):
-    from mercer.plots import plot_losses
-
-    assert plot_losses(kind, ax=ax) is ax
-    labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == [cls.__name__ for cls in LOSSES.values() if cls.kind == kind]
-    assert all(np.isfinite(line.get_ydata()).all() for line in ax.lines)
-
-
-def test_plot_of_losses_draws_what_it_is_given(ax):
-    from mercer.plots import plot_losses
-
-    plot_losses("residual", losses=[Huber(), Huber(delta=0.5)], ax=ax)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Huber", "Huber(delta=0.5)"]
-    x, value = ax.lines[1].get_data()
-    np.testing.assert_array_equal(value, Huber(delta=0.5).value(0.0, x))
-    with pytest.raises(ValueError, match="is of kind 'margin'; every loss must be of kind 'residual'"):
-        plot_losses("residual", losses=[Hinge()], ax=ax)
-    with pytest.raises(ValueError, match="kind='multiclass' is not valid"):
-        plot_losses("multiclass", losses=[SoftmaxCrossEntropy()], ax=ax)
-
-
-def test_plot_of_penalties_draws_curves(ax):
-    from mercer.plots import plot_penalties
-
-    assert plot_penalties(ax=ax) is ax
-    labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["Lp(p=0.5)", "L1", "ElasticNet(l1_ratio=0.5)", "L2", "Box(low=-1, high=1)"]
-    w, value = ax.lines[1].get_data()
-    np.testing.assert_allclose(value, np.abs(w))
-
-
-def test_plot_of_penalties_draws_balls(ax):
-    from mercer.plots import plot_penalties
-
-    plot_penalties("balls", penalties=[Lp(p=0.5), L1(), Box(low=-1, high=1)], ax=ax)
-    (a, b), (c, d), (e, f) = (line.get_data() for line in ax.lines)
-    np.testing.assert_allclose(np.sqrt(np.abs(a)) + np.sqrt(np.abs(b)), 1, atol=1e-6)
-    np.testing.assert_allclose(np.abs(c) + np.abs(d), 1, atol=1e-9)
-    np.testing.assert_allclose(np.maximum(np.abs(e), np.abs(f)), 1, atol=1e-9)
-    with pytest.raises(ValueError, match=r"GroupL2.* is not a sum over single coefficients"):
-        plot_penalties("balls", penalties=[GroupL2()], ax=ax)
-    with pytest.raises(ValueError, match="view='pie' is not valid"):
-        plot_penalties("pie", ax=ax)
