@@ -283,7 +283,8 @@ def test_class_weights_have_the_score_they_say_and_no_single_change_is_better(sc
     X, y = make_classification(240, n_classes=3, n_informative=4, weights=[0.7, 0.2], class_sep=0.6, random_state=1)
     splits = split_rows(240, 2)
     base = LogisticRegression()
-    model = TunedThresholdClassifier(base, scoring=scoring, response_method=method, cv=splits, beta=0.5, alpha=0.8).fit(X, y)
+    model = TunedThresholdClassifier(base, scoring=scoring, response_method=method, cv=splits, beta=0.5)
+    model.set_params(alpha={0: 1, 1: 2, 2: 4}).fit(X, y)
     costs = 1 - np.eye(3)
     scored = []
     for train, test in splits:
@@ -300,7 +301,7 @@ def test_class_weights_have_the_score_they_say_and_no_single_change_is_better(sc
         def decide(s):
             return np.argmax(s * np.exp(offsets) if is_product else s + offsets, axis=1)
 
-        return reference.mean_score(scored, decide, np.arange(3), scoring, beta=0.5, alpha=0.8, costs=costs)
+        return reference.mean_score(scored, decide, np.arange(3), scoring, beta=0.5, alpha=[1, 2, 4], costs=costs)
 
     assert model.best_score_ == pytest.approx(value(chosen), abs=1e-12)
     assert model.best_score_ >= value(np.zeros(3)) - 1e-12
@@ -413,8 +414,8 @@ def test_tables_and_lists_go_to_the_estimator_as_they_are(unbalanced):
     expected = TunedThresholdClassifier(LogisticRegression()).fit(X, y)
     assert model.best_threshold_ == pytest.approx(expected.best_threshold_)
     assert list(model.feature_names_in_) == list(frame.columns)
-    assert (
-        TunedThresholdClassifier(LogisticRegression()).fit(X.tolist(), y.tolist()).best_threshold_ == pytest.approx(expected.best_threshold_)
+    assert TunedThresholdClassifier(LogisticRegression()).fit(X.tolist(), y.tolist()).best_threshold_ == pytest.approx(
+        expected.best_threshold_
     )
 
 
@@ -439,6 +440,9 @@ def test_a_second_fit_forgets_the_kind_of_the_first(unbalanced):
         ({"scoring": lambda a: 1}, r"scoring=.* cannot judge the labels"),
         ({"beta": -1.0}, r"beta=-1\.0 is not valid; it must be a finite number >= 0"),
         ({"alpha": 1.5}, r"alpha=1\.5 is not valid"),
+        ({"alpha": {0: 1}}, r"alpha=\{0: 1\} is not valid; it must be .* a weight >= 0 of every label of \[0, 1\]"),
+        ({"alpha": {0: 1, 1: -1}}, r"alpha=.* is not valid"),
+        ({"alpha": {0: 0, 1: 0}}, r"alpha=.* not all 0"),
         ({"thresholds": 0}, r"thresholds=0 is not valid"),
         ({"thresholds": [[0.5]]}, r"thresholds=\[\[0\.5\]\] is not valid"),
         ({"thresholds": [np.nan]}, r"thresholds=\[nan\] is not valid"),
@@ -468,6 +472,11 @@ def test_wrong_parameters_are_named(unbalanced, params, message):
 def test_what_is_for_two_classes_is_refused_with_more(params):
     with pytest.raises(InvalidParameterError, match="is for two classes, and y holds 3; it must be None"):
         TunedThresholdClassifier(LogisticRegression(), **params).fit(*load_iris(return_X_y=True))
+
+
+def test_class_weights_of_many_classes_must_be_given_for_cwa():
+    with pytest.raises(InvalidParameterError, match=r"alpha=0\.5 is the weight of one of two classes, and y holds 3"):
+        TunedThresholdClassifier(LogisticRegression(), scoring="cwa").fit(*load_iris(return_X_y=True))
 
 
 def test_one_class_is_refused(unbalanced):

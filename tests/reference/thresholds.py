@@ -21,12 +21,9 @@ def f_beta_of_class(cells, k, beta):
     return (1 + beta**2) * tp / whole if whole > 0 else 0.0
 
 
-def cwa_of_class(cells, k, alpha):
-    positive, negative = cells[k].sum(), cells.sum() - cells[k].sum()
-    fp = cells[:, k].sum() - cells[k, k]
-    sensitivity = cells[k, k] / positive if positive > 0 else 0.0
-    specificity = (negative - fp) / negative if negative > 0 else 0.0
-    return alpha * sensitivity + (1 - alpha) * specificity
+def class_weighted_accuracy(cells, alphas):
+    recall = [cells[k, k] / cells[k].sum() if cells[k].sum() > 0 else 0.0 for k in range(len(cells))]
+    return np.average(recall, weights=alphas)
 
 
 def score(cells, scoring, *, positive=1, beta=1.0, alpha=0.5, costs=None):
@@ -46,9 +43,8 @@ def score(cells, scoring, *, positive=1, beta=1.0, alpha=0.5, costs=None):
             else np.mean([f_beta_of_class(cells, k, beta) for k in seen])
         )
     if scoring == "cwa":
-        return (
-            cwa_of_class(cells, positive, alpha) if n_classes == 2 else np.mean([cwa_of_class(cells, k, alpha) for k in there])
-        )
+        alphas = alpha if n_classes > 2 else [1 - alpha, alpha] if positive == 1 else [alpha, 1 - alpha]
+        return class_weighted_accuracy(cells, alphas)
     return -(cells * costs).sum() / cells.sum()
 
 

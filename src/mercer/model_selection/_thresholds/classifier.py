@@ -22,6 +22,7 @@ from mercer._params import (
     Fittable,
     Integer,
     InvalidParameterError,
+    Mapped,
     Null,
     NumberOfJobs,
     OneOf,
@@ -66,7 +67,7 @@ class TunedThresholdClassifier(WrappedClassifier):
 
         - "f_beta": (1 + beta^2) TP / ((1 + beta^2) TP + beta^2 FN + FP); for many classes the mean over classes;
         - "g_mean": the geometric mean of the recalls; of two classes, sqrt(sensitivity * specificity);
-        - "cwa": alpha * sensitivity + (1 - alpha) * specificity; for many classes the mean over classes, each against the rest;
+        - "cwa": alpha * sensitivity + (1 - alpha) * specificity; for many classes sum_c alpha_c recall_c / sum_c alpha_c;
         - "balanced_accuracy", "accuracy";
         - "cost": minus the mean cost of a row by `cost_matrix`;
         - "expected_cost": nothing is tuned; probabilities are taken at face value, and the label of least expected cost
@@ -90,8 +91,8 @@ class TunedThresholdClassifier(WrappedClassifier):
         Draws the test set where `cv` is a share.
     beta : float, default=1.0
         For "f_beta": recall counts beta times as much as precision.
-    alpha : float, default=0.5
-        For "cwa": the weight of the sensitivity, in [0, 1].
+    alpha : float or dict, default=0.5
+        For "cwa": the weight of the sensitivity, in [0, 1], or a weight of each class by label, which also does for many.
     cost_matrix : array-like of shape (n_classes, n_classes), default=None
         For "cost" and "expected_cost": entry (i, j) is the cost of predicting class j for a row of class i, classes in sorted
         order. The right label must be the cheapest. None: every wrong label costs 1.
@@ -172,7 +173,7 @@ class TunedThresholdClassifier(WrappedClassifier):
         "n_jobs": NumberOfJobs(),
         "random_state": RandomState(),
         "beta": Real(least=0),
-        "alpha": Real(least=0, most=1),
+        "alpha": Real(least=0, most=1) | Mapped(),
         "cost_matrix": Null() | ArrayLike(),
         "pos_label": Label(),
     }
@@ -189,7 +190,7 @@ class TunedThresholdClassifier(WrappedClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
         beta: float = 1.0,
-        alpha: float = 0.5,
+        alpha: Any = 0.5,
         cost_matrix: Any = None,
         pos_label: Any = None,
     ) -> None:

@@ -72,24 +72,15 @@ class FBeta:
         return _mean(scores, (actual + predicted > 0).astype(np.float64))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClassWeightedAccuracy:
-    """alpha * sensitivity + (1 - alpha) * specificity of the positive class, or its mean over classes if that is None."""
+    """sum_c alpha_c recall_c / sum_c alpha_c; of two classes alpha * sensitivity + (1 - alpha) * specificity."""
 
-    alpha: float
-    positive: int | None
+    alphas: FloatArray
 
     def __call__(self, cells: FloatArray) -> FloatArray:
-        actual, predicted = cells.sum(axis=1), cells.sum(axis=0)
-        total = actual.sum(axis=0)
-        hits = _hits(cells)
-        sensitivity = _ratio(hits, actual)
-        specificity = _ratio(total - actual - predicted + hits, total - actual)
-        scores = self.alpha * sensitivity + (1 - self.alpha) * specificity
-        if self.positive is not None:
-            one: FloatArray = scores[self.positive]
-            return one
-        return _mean(scores, (actual > 0).astype(np.float64))
+        mean: FloatArray = self.alphas @ _recalls(cells)[0] / self.alphas.sum()
+        return mean
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from mercer._arrays import FloatArray
-from mercer._params import _REFUSED, InvalidParameterError, Rule
+from mercer._params import _REFUSED, InvalidParameterError, Real, Rule
 from mercer.model_selection._thresholds.measures import (
     ClassWeightedAccuracy,
     FBeta,
@@ -52,14 +52,21 @@ class Label(Rule):
 
 
 def make_measure(
-    owner: str, scoring: Any, classes: npt.NDArray[Any], *, positive: int | None, beta: float, alpha: float, costs: FloatArray
+    owner: str,
+    scoring: Any,
+    classes: npt.NDArray[Any],
+    *,
+    positive: int | None,
+    beta: float,
+    alphas: FloatArray,
+    costs: FloatArray,
 ) -> Measure:
     """The measure that `scoring` means for these classes; `positive` is the place of the positive one of two."""
     known: dict[str, Measure] = {
         "accuracy": accuracy,
         "balanced_accuracy": balanced_accuracy,
         "cost": NegativeCost(costs),
-        "cwa": ClassWeightedAccuracy(alpha, positive),
+        "cwa": ClassWeightedAccuracy(alphas),
         "expected_cost": NegativeCost(costs),
         "f_beta": FBeta(beta, positive),
         "g_mean": g_mean,
@@ -70,6 +77,27 @@ def make_measure(
         return FBeta(1.0, positive if scoring == "f1" else None)
     function = get_scorer(scoring) if isinstance(scoring, str) else scoring
     return _probe(owner, scoring, LabelMeasure(_calling(function), classes))
+
+
+def check_alphas(owner: str, alpha: Any, scoring: Any, classes: npt.NDArray[Any], positive: int | None) -> FloatArray:
+    """The weight of each class: by a dict, or (of two classes) alpha of the positive one and 1 - alpha of the other."""
+    labels = classes.tolist()
+    if isinstance(alpha, Mapping):
+        given = [Real(least=0).accept(weight) for weight in alpha.values()]
+        if _REFUSED in given or set(alpha) != set(labels) or not any(given):
+            raise InvalidParameterError(
+                f"{owner}: alpha={alpha!r} is not valid; it must be a number in [0, 1], or a dict with a weight >= 0 of every "
+                f"label of {labels!r}, not all 0."
+            )
+        return np.array([float(alpha[label]) for label in labels])
+    if positive is not None:
+        return np.array([alpha, 1 - alpha] if positive == 0 else [1 - alpha, alpha])
+    if isinstance(scoring, str) and scoring == "cwa":
+        raise InvalidParameterError(
+            f"{owner}: alpha={alpha!r} is the weight of one of two classes, and y holds {len(labels)}; it must be a dict with "
+            "the weight of each label."
+        )
+    return np.ones(len(labels))
 
 
 def check_costs(owner: str, cost_matrix: Any, scoring: Any, n_classes: int) -> FloatArray:

@@ -12,7 +12,7 @@ from mercer._arrays import FloatArray
 from mercer._params import InvalidParameterError
 from mercer._wrapped import require_classes, response_method
 from mercer.model_selection._thresholds.measures import Measure
-from mercer.model_selection._thresholds.scoring import COSTS, check_costs, make_measure
+from mercer.model_selection._thresholds.scoring import COSTS, check_alphas, check_costs, make_measure
 
 RESPONSES = ("predict_proba", "decision_function")
 
@@ -53,6 +53,7 @@ def check_setting(owner: str, params: Any, classes: npt.NDArray[Any], estimator:
     has_costs = isinstance(params.scoring, str) and params.scoring in COSTS
     costs = check_costs(owner, params.cost_matrix, params.scoring, len(classes))
     positive = _check_positive(owner, params.pos_label, classes) if is_binary else None
+    alphas = check_alphas(owner, params.alpha, params.scoring, classes, positive)
     method = _check_method(owner, params, estimator)
     return Setting(
         owner=owner,
@@ -62,9 +63,7 @@ def check_setting(owner: str, params: Any, classes: npt.NDArray[Any], estimator:
         costs=costs if has_costs else None,
         is_fixed=params.scoring == "expected_cost",
         thresholds=_check_thresholds(owner, params.thresholds, params.scoring),
-        measure=make_measure(
-            owner, params.scoring, classes, positive=positive, beta=params.beta, alpha=params.alpha, costs=costs
-        ),
+        measure=make_measure(owner, params.scoring, classes, positive=positive, beta=params.beta, alphas=alphas, costs=costs),
     )
 
 
