@@ -394,6 +394,14 @@ def test_weights_go_to_the_estimator_and_the_measure(unbalanced):
         TunedThresholdClassifier(KNeighborsClassifier()).fit(X, y, sample_weight=weights)
 
 
+def test_a_row_without_weight_moves_no_threshold():
+    X, y = np.array([0.1, 0.2, 0.25, 0.4, 0.45])[:, None], np.array([0, 0, 0, 1, 1])
+    weights, rows = np.array([1.0, 1, 0, 1, 1]), np.array([0, 1, 3, 4])
+    weighted = TunedThresholdClassifier(Given(), cv=[(np.arange(5), np.arange(5))]).fit(X, y, sample_weight=weights)
+    without = TunedThresholdClassifier(Given(), cv=[(np.arange(4), np.arange(4))]).fit(X[rows], y[rows])
+    assert weighted.best_threshold_ == without.best_threshold_ == pytest.approx(0.3)
+
+
 def test_metadata_go_where_they_are_asked_for(unbalanced):
     X, y = unbalanced
     groups = np.arange(len(y)) % 7
