@@ -164,11 +164,13 @@ def fit_temperature(
     logits, rows, total = logits.astype(np.float64), np.arange(len(codes)), weights.sum()
     logits = logits - logits.max(axis=1, keepdims=True)  # changes no probability, and no product with beta overflows
 
+    of_class, of_truth = np.ascontiguousarray(logits.T), logits[rows, codes]
+
     def slopes(beta: float) -> tuple[float, float]:
-        p = softmax(beta * logits, axis=1)
-        mean = (p * logits).sum(axis=1)
-        spread = (p * (logits - mean[:, None]) ** 2).sum(axis=1)
-        return float(weights @ (mean - logits[rows, codes]) / total), float(weights @ spread / total)
+        p = np.exp(beta * of_class)
+        p /= p.sum(axis=0)
+        mean, square = (p * of_class).sum(axis=0), (p * of_class**2).sum(axis=0)
+        return float(weights @ (mean - of_truth) / total), float(weights @ (square - mean**2) / total)
 
     low, high = float(np.exp(-10.0)), float(np.exp(10.0))
     beta, status, residual = 1.0, Status.INEXACT, np.inf
