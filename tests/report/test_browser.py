@@ -193,7 +193,7 @@ def test_on_paper_nothing_is_folded_and_there_is_no_knob(show):
     browser.execute_script("window.dispatchEvent(new Event('beforeprint'))")
     assert not browser.find_elements(By.CSS_SELECTOR, "details:not([open])")
     assert not browser.find_elements(By.CSS_SELECTOR, "th button")
-    for selector in ("#cut", "#beta", ".toc"):
+    for selector in ("#cut", "#beta", ".toc", "span.js-only"):
         assert not browser.find_element(By.CSS_SELECTOR, selector).is_displayed()
     assert browser.find_element(By.ID, "cut-still").is_displayed()
     browser.execute_script("window.dispatchEvent(new Event('afterprint'))")

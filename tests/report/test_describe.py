@@ -228,7 +228,7 @@ def test_less_time_gives_fewer_rounds_and_sizes_and_never_other_ones(monkeypatch
     for module in ("describe", "importance", "learning"):  # a clock on which every look takes a second
         clocked = SimpleNamespace(monotonic=lambda: float(next(clock)))
         monkeypatch.setattr(importlib.import_module(f"mercer._report.{module}"), "time", clocked)
-    short = description("regression", seconds=70.0)
+    short = description("regression", seconds=40.0)
     assert any("Permutation importance: the time allowed" in note for note in short["notes"])
     assert all(row["n_repeats"] < 10 for row in short["importance"])
     assert any("Learning curve: the time allowed" in note for note in short["notes"])
