@@ -24,6 +24,8 @@ from mercer.linear_model._least_squares.rows import ROUNDING, DenseRows, Product
 # Features up to which the products of a tall X are made at once: for one penalty, and for a path of them.
 MOST_GRAM_FEATURES = 200
 MOST_GRAM_FEATURES_OF_A_PATH = 1000
+# The least penalty that leaves all coefficients at zero must not be rounded down: they would come out as 1e-17.
+ABOVE_ROUNDING = 1 + 4 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ def _owner(caller: Any) -> str:
 def alpha_grid(moments: FloatArray, weight: float, l1_ratio: float, eps: float, n_alphas: int, *, positive: bool) -> FloatArray:
     """From the least alpha that leaves all coefficients at zero down to `eps` times that, in equal ratios."""
     strengths = moments.max(axis=1) if positive else np.sqrt(np.einsum("ij,ij->i", moments, moments))
-    highest = max(float(strengths.max(initial=0)), 0.0) / (weight * l1_ratio)
+    highest = max(float(strengths.max(initial=0)), 0.0) / (weight * l1_ratio) * ABOVE_ROUNDING
     resolution = float(np.finfo(np.float64).resolution)
     if highest <= resolution:
         return np.full(n_alphas, resolution)
