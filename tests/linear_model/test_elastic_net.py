@@ -119,6 +119,13 @@ def test_a_path_is_a_sequence_of_fits(n, d, l1_ratio, as_sparse, positive):
         np.testing.assert_allclose(coef, alone.coef_, atol=2e-5)
 
 
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5, 0.3])
+def test_the_first_penalty_of_a_path_leaves_all_coefficients_at_zero(l1_ratio):
+    for seed in range(40):  # in one of seven, rounding alone would leave 1e-17
+        X, y = make_data(seed, 30, 5)
+        assert not enet_path(X, y, l1_ratio=l1_ratio, alphas=2, eps=0.5)[1][:, 0].any()
+
+
 @pytest.mark.parametrize(("n", "d"), [(60, 8), (30, 100)])
 @pytest.mark.parametrize("n_targets", [None, 1, 3])
 def test_a_path_is_scikit_learns(n, d, n_targets):
