@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn.metrics import get_scorer
+from mercer.metrics import get_scorer
 
 # Measure: (label, description, greater is better, scikit-learn's scorers that give it)
 WORDS: dict[str, tuple[str, str, bool, tuple[str, ...]]] = {

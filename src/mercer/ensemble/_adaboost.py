@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
@@ -24,6 +23,7 @@ from mercer.ensemble._adaboost_rounds import ClassRounds, NumberRounds, Rounds
 from mercer.ensemble._boosted_members import check_rows, each_answer, leaf_answers, make_members
 from mercer.ensemble._learners import Learner, input_tags, require_weights
 from mercer.ensemble._stages import NO_STAGES, StagedSweep, Stages
+from mercer.metrics import accuracy_score, r2_score
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 RULES: dict[str, Rule] = {

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -38,6 +37,7 @@ from mercer.ensemble._function_descent import FunctionDescent, best_constant, ce
 from mercer.ensemble._learners import Learner, input_tags
 from mercer.ensemble._stages import NO_STAGES, StagedSweep, Stages
 from mercer.losses import LOSSES, Loss, get_loss
+from mercer.metrics import accuracy_score, r2_score
 from mercer.tree import DecisionTreeRegressor
 
 NAMES = sorted(

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import r2_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +14,7 @@ from mercer._arrays import FloatArray
 from mercer._tuning import OutOfBagView
 from mercer.ensemble._bag_members import BagMembers
 from mercer.ensemble._bagging_base import Bagging, LeftOut, _Task
+from mercer.metrics import r2_score
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
@@ -25,6 +24,7 @@ from mercer.ensemble._forest import FOREST_RULES, Forest
 from mercer.ensemble._forest_sweep import ForestSweep
 from mercer.ensemble._leaf_rows import LeafRows
 from mercer.ensemble._out_of_bag import OutOfBag
+from mercer.metrics import accuracy_score, r2_score
 
 
 class ForestClassifier(ForestSweep, ClassifierMixin, Forest):  # type: ignore[misc]

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -38,6 +37,7 @@ from mercer.ensemble._members import KINDS, check_row_weights, check_target, is_
 from mercer.ensemble._risk import Risk, RiskOverRows
 from mercer.ensemble._stacking import Stacking, as_columns, fit_final, has_two_classes, response_of
 from mercer.losses import Loss
+from mercer.metrics import accuracy_score, r2_score
 
 LOSSES = {"classifier": ("log_loss", "brier"), "regressor": ("squared_error",)}  # the first is the default
 

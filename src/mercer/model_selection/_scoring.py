@@ -8,8 +8,8 @@ from typing import Any
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
 
 from mercer._params import InvalidParameterError
+from mercer.metrics import accuracy_score, check_scoring, get_scorer_names, make_scorer
 from mercer.model_selection._folds import Table
-from mercer.model_selection._measures import accuracy_score, check_scoring, get_scorer_names, make_scorer
 
 _Scorer = type(make_scorer(accuracy_score))
 

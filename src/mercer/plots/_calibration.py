@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from mercer.calibration import calibration_curve
+from mercer.metrics import brier_score_loss
 from mercer.plots._axes import QUIET, make_axes, place_legend, style, unit_square
-from mercer.plots._measures import brier_score_loss, calibration_curve
 from mercer.plots._scores import entry, row_weights, scored_curves
 
 _MARKERS = "osD^vPX"

@@ -8,8 +8,8 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._params import Null, OneOf, check_value
+from mercer.metrics import confusion_matrix
 from mercer.plots._axes import make_axes
-from mercer.plots._measures import confusion_matrix
 
 _MOST_WITH_NUMBERS = 20  # classes; the cells of more have no room
 

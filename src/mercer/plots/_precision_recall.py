@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from mercer.metrics import average_precision_score, precision_recall_curve
 from mercer.plots._axes import QUIET, make_axes, place_legend, style, unit_square
-from mercer.plots._measures import average_precision_score, precision_recall_curve
 from mercer.plots._scores import entry, row_weights, scored_curves
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mercer.metrics import roc_auc_score, roc_curve
 from mercer.plots._axes import QUIET, make_axes, place_legend, style, unit_square
-from mercer.plots._measures import roc_auc_score, roc_curve
 from mercer.plots._scores import entry, row_weights, scored_curves
 
 

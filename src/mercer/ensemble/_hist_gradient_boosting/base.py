@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
-from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
@@ -46,6 +45,7 @@ from mercer.ensemble._hist_gradient_boosting.objectives import Objective
 from mercer.ensemble._hist_gradient_boosting.stopping import Data, Split
 from mercer.ensemble._stages import NO_STAGES, StagedSweep, Stages
 from mercer.losses import Loss
+from mercer.metrics import get_scorer_names
 
 N_AUTO = 10_000  # rows above which early_stopping="auto" stops early
 

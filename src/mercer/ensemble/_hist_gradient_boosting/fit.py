@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import check_scoring
 
 from mercer._arrays import FloatArray
 from mercer._base import FitTask, run_solver
@@ -22,6 +21,7 @@ from mercer.ensemble._hist_gradient_boosting.objectives import Objective
 from mercer.ensemble._hist_gradient_boosting.rounds import Rounds
 from mercer.ensemble._hist_gradient_boosting.stopping import N_SCORED, Data, HeldOut, Monitor, Scorer, Split
 from mercer.ensemble._stages import NO_STAGES, Stages
+from mercer.metrics import check_scoring
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn import get_config
-from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
@@ -36,6 +35,7 @@ from mercer.linear_model._logistic.data import CLASS_WEIGHT, PENALTY, SOLVERS, L
 from mercer.linear_model._logistic.fit import Point, Run, Strength
 from mercer.linear_model._logistic.logistic import LogisticClassifier
 from mercer.linear_model._logistic.paths import Grid, Path, Results, Scorer
+from mercer.metrics import get_scorer, get_scorer_names
 
 
 class LogisticRegressionCV(LogisticClassifier):

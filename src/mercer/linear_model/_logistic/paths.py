@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import log_expit, log_softmax
-from sklearn.metrics import get_scorer
 
 from mercer._arrays import FloatArray, check_weights
 from mercer._lazy import lazy_property
@@ -19,6 +18,7 @@ from mercer._params import InvalidParameterError
 from mercer._trace import Status
 from mercer.linear_model._logistic.data import LogisticData, check_solver
 from mercer.linear_model._logistic.fit import Point, Run, Strength
+from mercer.metrics import get_scorer
 
 
 @dataclass(frozen=True)

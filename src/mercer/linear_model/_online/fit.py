@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import r2_score
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import unique_labels
@@ -21,6 +20,7 @@ from mercer._random import as_random_state
 from mercer._trace import Certificate, Outcome, Record, Status, store_outcome
 from mercer.linear_model._online.bound import Reached, measure
 from mercer.linear_model._online.stochastic import Descent, Iterate, Problem, Score, Settings
+from mercer.metrics import r2_score
 
 MAX_SEED = np.iinfo(np.int32).max
 

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 
 from mercer._arrays import Finite, FloatArray, check_weights, check_X_y
@@ -26,6 +25,7 @@ from mercer.linear_model._ridge.folds import ColumnFolds, RowFolds
 from mercer.linear_model._ridge.ridge import Ridge, attributes_of, make_rows
 from mercer.linear_model._ridge.shared import SharedDecomposition
 from mercer.linear_model._ridge.spectrum import ColumnSpectrum, RowSpectrum
+from mercer.metrics import get_scorer, get_scorer_names
 
 Scorer = Callable[..., Any]
 

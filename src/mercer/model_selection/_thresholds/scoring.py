@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import get_scorer, get_scorer_names
 
 from mercer._arrays import FloatArray
 from mercer._params import _REFUSED, InvalidParameterError, Real, Rule
+from mercer.metrics import get_scorer, get_scorer_names
 from mercer.model_selection._thresholds.measures import (
     ClassWeightedAccuracy,
     FBeta,
