@@ -1,0 +1,91 @@
+"""Weights for a blend of models, from predictions of rows that the models had not seen.
+
+Models are added one at a time, with repetition, each time the one that helps the score most (Caruana et al., 2004). The score
+that is reported is honest: each fold is predicted with weights chosen on the other folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from mercer._runs.folds import Folds
+
+_N_STEPS = 15
+
+
+@dataclass(frozen=True)
+class Blend:
+    """How often each model was chosen, and what the blend scores on every fold."""
+
+    counts: tuple[int, ...]
+    fold_scores: tuple[float, ...]
+
+
+def find_blend(folds: Folds, predictions: Sequence[Any]) -> Blend:
+    """`predictions` hold one array a model, over the training rows."""
+    scores = []
+    for train, test in folds.splits:
+        counts = _choose(folds, predictions, train)
+        scores.append(_score(folds, _mix(predictions, counts), test))
+    return Blend(tuple(int(count) for count in _choose(folds, predictions, np.arange(len(folds.y)))), tuple(scores))
+
+
+def _choose(folds: Folds, predictions: Sequence[Any], rows: Any) -> Any:
+    """Counts of the best blend on the way: the first of equals."""
+    counts = np.zeros(len(predictions), dtype=int)
+    best, best_score = counts, -np.inf
+    for _ in range(_N_STEPS):
+        options = [counts + np.eye(len(counts), dtype=int)[member] for member in range(len(counts))]
+        scores = [_score(folds, _mix(predictions, option), rows) for option in options]
+        at = int(np.argmax(scores))
+        counts = options[at]
+        if scores[at] > best_score:
+            best, best_score = counts, scores[at]
+    return best
+
+
+def _mix(predictions: Sequence[Any], counts: Any) -> Any:
+    return sum(count * prediction for count, prediction in zip(counts, predictions, strict=True) if count) / counts.sum()
+
+
+def _score(folds: Folds, prediction: Any, rows: Any) -> float:
+    kind = _KnownNumbers if folds.problem.classes is None else _KnownProbabilities
+    return float(folds.scorer(kind(prediction, folds.problem.classes).fit(), rows, folds.y[rows]))
+
+
+class _KnownNumbers(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Stands in for a model when scorers ask: X holds the numbers of rows."""
+
+    def __init__(self, values: Any, classes: Any = None) -> None:
+        self.values = values
+        self.classes = classes
+
+    def fit(self) -> _KnownNumbers:
+        self.is_fitted_ = True
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.values[X]
+
+
+class _KnownProbabilities(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The same for classes."""
+
+    def __init__(self, values: Any, classes: Any) -> None:
+        self.values = values
+        self.classes = classes
+
+    def fit(self) -> _KnownProbabilities:
+        self.classes_ = np.asarray(self.classes)
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        return self.values[X]
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[np.argmax(self.values[X], axis=1)]

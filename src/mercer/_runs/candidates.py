@@ -1,0 +1,130 @@
+"""Which models to try: all of Mercer's that can learn the task, found by looking, so that new ones take part by themselves."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils import get_tags
+
+from mercer._base import MercerEstimator
+from mercer._discovery import public_estimators
+from mercer._runs.errors import RunError
+from mercer._runs.problem import Problem
+from mercer._runs.settings import Settings
+from mercer._tuning import Space
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model with its default parameters, and what is worth searching."""
+
+    name: str
+    estimator: Any
+    space: Mapping[str, Space] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A model that is not tried, and why."""
+
+    name: str
+    reason: str
+
+
+def find_candidates(problem: Problem, settings: Settings) -> tuple[list[Candidate], list[Skipped]]:
+    """The models that can learn this task, and those that are passed over."""
+    chosen, skipped = [], []
+    for name, cls in _in_turns(of_task(problem.task)).items():
+        reason = _refusal(name, cls, settings) or _misfit(cls, problem)
+        if reason is None:
+            estimator = cls()
+            if "random_state" in estimator.get_params(deep=False):
+                estimator.set_params(random_state=settings.seed)
+            chosen.append(Candidate(name, estimator, dict(cls._search_space or {})))
+        else:
+            skipped.append(Skipped(name, reason))
+    if not chosen:
+        raise RunError(f"no model is left to try for {problem.task}. `mercer models` lists them.")
+    return chosen, skipped
+
+
+def of_task(task: str) -> dict[str, type[MercerEstimator]]:
+    """Mercer's classes for classification or regression, by short name."""
+    is_kind = is_classifier if task == "classification" else is_regressor
+    found: dict[str, type[MercerEstimator]] = {}
+    for full, cls in sorted(public_estimators().items()):
+        if is_kind(_bare(cls)):
+            found[full.rpartition(".")[2]] = cls
+    return found
+
+
+def _in_turns(classes: Mapping[str, type[MercerEstimator]]) -> dict[str, type[MercerEstimator]]:
+    """One of each family, then the next of each: where the time is short, different kinds of models were tried."""
+    families: dict[str, list[str]] = {}
+    for name, cls in classes.items():
+        families.setdefault(cls.__module__.split(".")[1], []).append(name)
+    rounds = itertools.zip_longest(*families.values())
+    return {name: classes[name] for names in rounds for name in names if name is not None}
+
+
+def _bare(cls: type) -> Any:
+    """An instance to ask for its tags; what its parameters are does not matter."""
+    required = [
+        name
+        for name, parameter in inspect.signature(cls).parameters.items()
+        if parameter.default is inspect.Parameter.empty and parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    return cls(**{name: [] for name in required})
+
+
+def _refusal(name: str, cls: Any, settings: Settings) -> str | None:
+    """Why a class is not a candidate in its own right, or not asked for."""
+    required = [
+        parameter
+        for parameter in inspect.signature(cls).parameters.values()
+        if parameter.default is inspect.Parameter.empty and parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    if required:
+        return "made of other models; the best ones are blended at the end"
+    if name.endswith("CV"):
+        return "a search of its own; the model without CV is tuned here"
+    if settings.models and not _is_named(name, settings.models):
+        return "not named by --models"
+    if _is_named(name, settings.exclude):
+        return "named by --exclude"
+    return None
+
+
+def _is_named(name: str, names: Sequence[str]) -> bool:
+    return any(given.lower() in (name.lower(), _short(name)) for given in names)
+
+
+def _short(name: str) -> str:
+    return name.lower().removesuffix("classifier").removesuffix("regressor").removesuffix("regression")
+
+
+def check_names(settings: Settings, task: str) -> None:
+    """Refuse a name in --models or --exclude that no model has."""
+    known = of_task(task)
+    for flag, names in (("--models", settings.models), ("--exclude", settings.exclude)):
+        for given in names:
+            if not any(_is_named(name, [given]) for name in known):
+                raise RunError(f"{flag} {given}: there is no such model for {task}. `mercer models` lists them.")
+
+
+def _misfit(cls: Any, problem: Problem) -> str | None:
+    """Why a class cannot learn this task, as far as its tags tell."""
+    tags = get_tags(cls())
+    if not tags.target_tags.single_output:
+        return "it is for several targets at once"
+    if problem.kind == "multiclass" and not tags.classifier_tags.multi_class:
+        return "it is for two classes"
+    if tags.target_tags.positive_only and np.min(problem.y) <= 0:
+        return "its target must be positive"
+    return None

@@ -1,0 +1,117 @@
+"""The folder of a run: what was asked, what is finished, and in the end the model, the report and the script."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mercer._runs.errors import RunError
+from mercer._runs.journal import Journal, Shelf
+from mercer._runs.settings import Settings
+
+if TYPE_CHECKING:
+    from mercer._report import Content
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run sets out from."""
+
+    settings: Settings
+    digest: str  # of the data
+    schema: dict[str, str]  # the types of the columns
+
+
+class RunFolder:
+    """Names of files, and the two that a run writes to as it goes: the journal and the shelf of predictions."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.plan = path / "run.json"
+        self.model = path / "model.mercer"
+        self.report_json = path / "report.json"
+        self.report_html = path / "report.html"
+        self.script = path / "train.py"
+        self.trials = path / "trials.db"
+        self.journal = Journal(path / "journal.jsonl")
+        self.shelf = Shelf(path / "folds")
+
+    @classmethod
+    def begin(cls, path: Path, settings: Settings, digest: str, schema: Mapping[str, str]) -> RunFolder:
+        """A new folder. One that holds anything is refused, so that no earlier run is overwritten."""
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            hint = f" `mercer train --resume {path}` goes on with it." if (path / "run.json").exists() else ""
+            raise RunError(f"--out {path}: it exists already.{hint} Name another folder.")
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunError(f"--out {path}: the folder cannot be made ({error.strerror}).") from error
+        folder = cls(path)
+        write_whole(folder.plan, _to_json({"format": FORMAT, "settings": settings.to_dict(), "data": digest, "schema": schema}))
+        return folder
+
+    @classmethod
+    def existing(cls, path: Path) -> RunFolder:
+        """The folder of a run that was begun, with a plan that can be read."""
+        if not (path / "run.json").is_file():
+            raise RunError(f"{path}: there is no run here (no run.json).")
+        folder = cls(path)
+        folder.read_plan()
+        return folder
+
+    def read_plan(self) -> Plan:
+        """What was asked, and of what data."""
+        try:
+            stored = json.loads(self.plan.read_text())
+            if stored["format"] != FORMAT:
+                raise RunError(f"{self.plan}: format {stored['format']!r} is not known; this version knows {FORMAT}.")
+            return Plan(Settings.from_dict(stored["settings"]), str(stored["data"]), dict(stored["schema"]))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise RunError(f"{self.plan}: the file is damaged ({type(error).__name__}: {error}).") from error
+
+    @property
+    def seconds_spent(self) -> float:
+        """By earlier parts of the run, up to the last thing that they finished."""
+        return max((line["at"] for line in self.journal), default=0.0)
+
+    def read_report(self) -> Content:
+        from mercer._report import ReportError, read_json
+
+        if not self.report_json.is_file():
+            raise RunError(
+                f"{self.path}: the run is not finished (no report.json). `mercer train --resume {self.path}` goes on."
+            )
+        try:
+            return read_json(self.report_json)
+        except ReportError as error:
+            raise RunError(str(error)) from error
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    partial = path.with_name(f".{path.name}.partial")
+    with partial.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+def _to_json(content: Any) -> str:
+    return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False)
+
+
+def digest_of(path: Path) -> str:
+    """What identifies the contents of a file."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,137 @@
+"""Scores of models on folds of the training rows, the same folds for all."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+import mercer
+from mercer._runs.pipelines import ESTIMATOR, PREPARER
+from mercer._runs.problem import Problem
+from mercer.model_selection import KFold, StratifiedKFold
+
+
+@dataclass(frozen=True)
+class FoldScore:
+    """What one fit on all folds but one showed on that one."""
+
+    score: float
+    fit_seconds: float
+    predict_us_per_row: float
+    size_bytes: int | None
+    prediction: Any  # probabilities, or predicted numbers; None where a classifier has no probabilities
+
+
+_MOST_KEPT = 500_000_000  # bytes of prepared tables that are kept for the next model
+
+
+class Folds:
+    """The training rows, cut into folds once; models that want their columns prepared alike share the prepared tables."""
+
+    def __init__(self, problem: Problem, n_folds: int, seed: int) -> None:
+        self.problem = problem
+        self.X, self.y = problem.rows(problem.train)
+        kind = KFold if problem.classes is None else StratifiedKFold
+        splitter = kind(n_folds, shuffle=True, random_state=seed)
+        self.splits = [(train, test) for train, test in splitter.split(np.zeros(len(self.y)), self.y)]
+        self.scorer = problem.metric.scorer
+        self._prepared: dict[tuple[str, int], _Prepared] = {}
+
+    def __len__(self) -> int:
+        return len(self.splits)
+
+    def score(self, model: Any, fold: int) -> FoldScore:
+        """Fit a clone on the other folds and score it on this one."""
+        train, test = self.splits[fold]
+        tables = self._prepare(model, fold)
+        started = time.perf_counter()
+        fitted = clone(tables.estimator_of(model)).fit(tables.train, self.y[train])
+        fit_seconds = tables.fit_seconds + time.perf_counter() - started
+        started = time.perf_counter()
+        prediction = self._predict(fitted, tables.test)
+        predict_seconds = tables.transform_seconds + time.perf_counter() - started
+        score = float(self.scorer(fitted, tables.test, self.y[test]))
+        if not np.isfinite(score):
+            raise ValueError(f"its score is {score}")
+        return FoldScore(score, fit_seconds, 1e6 * predict_seconds / len(test), size_of(tables.whole(fitted)), prediction)
+
+    def _prepare(self, model: Any, fold: int) -> _Prepared:
+        """The tables of a fold as the first step of a pipeline makes them, or made them for an earlier model."""
+        train, test = self.splits[fold]
+        if not isinstance(model, Pipeline):
+            return _Prepared(None, self.X[train], self.X[test], 0.0, 0.0)
+        preparer = model.named_steps[PREPARER]
+        key = (repr(sorted(preparer.get_params(deep=False).items(), key=lambda item: item[0])), fold)
+        if key not in self._prepared:
+            started = time.perf_counter()
+            fitted = clone(preparer)
+            rows = fitted.fit_transform(self.X[train])
+            fit_seconds = time.perf_counter() - started
+            started = time.perf_counter()
+            made = _Prepared(fitted, rows, fitted.transform(self.X[test]), fit_seconds, time.perf_counter() - started)
+            if sum(kept.n_bytes for kept in self._prepared.values()) + made.n_bytes > _MOST_KEPT:
+                return made
+            self._prepared[key] = made
+        return self._prepared[key]
+
+    def _predict(self, fitted: Any, X: Any) -> Any:
+        if self.problem.classes is None:
+            return np.asarray(fitted.predict(X), dtype=float)
+        if not hasattr(fitted, "predict_proba"):
+            fitted.predict(X)  # for its time
+            return None
+        out = np.zeros((X.shape[0], len(self.problem.classes)))  # a class that a fold lacks has probability zero
+        places = np.searchsorted(np.asarray(self.problem.classes), fitted.classes_)
+        out[:, places] = fitted.predict_proba(X)
+        return out
+
+    def assemble(self, get: Callable[[int], Any]) -> Any:
+        """The predictions of all folds in the order of the training rows; None if one is missing."""
+        parts = [get(fold) for fold in range(len(self))]
+        if any(part is None for part in parts):
+            return None
+        out = np.empty((len(self.y), *parts[0].shape[1:]))
+        for (_, test), part in zip(self.splits, parts, strict=True):
+            out[test] = part
+        return out
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """The training and test rows of one fold, made ready."""
+
+    preparer: Any
+    train: Any
+    test: Any
+    fit_seconds: float
+    transform_seconds: float
+
+    @property
+    def n_bytes(self) -> int:
+        return int(self.train.nbytes + self.test.nbytes)
+
+    def estimator_of(self, model: Any) -> Any:
+        return model if self.preparer is None else model.named_steps[ESTIMATOR]
+
+    def whole(self, fitted: Any) -> Any:
+        """The model as it would be stored."""
+        return fitted if self.preparer is None else Pipeline([(PREPARER, self.preparer), (ESTIMATOR, fitted)])
+
+
+def size_of(model: Any) -> int | None:
+    """The bytes that a model takes in a file; None where it cannot be stored."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        try:
+            mercer.save(model, path)
+        except (TypeError, ValueError):
+            return None
+        return path.stat().st_size

@@ -1,0 +1,50 @@
+"""Models as they learn from a table: the preparation of its columns, then the estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from mercer._runs.settings import Settings
+from mercer.ensemble import VotingClassifier, VotingRegressor
+from mercer.preprocessing import ColumnReport, TablePreparer, prepare_pipeline
+
+PREPARER, ESTIMATOR = "preparer", "estimator"
+
+
+class Pipelines:
+    """Makes pipelines for one table; how its columns are prepared is decided once for each estimator, on the training rows."""
+
+    def __init__(self, X: Any, settings: Settings) -> None:
+        self._X = X
+        self._kinds = dict(settings.kinds) or None
+        self._made: dict[str, Pipeline] = {}
+
+    def make(self, name: str, estimator: Any, params: Mapping[str, Any] | None = None) -> Pipeline:
+        """A new pipeline, not fitted. `params` are those of the estimator."""
+        if name not in self._made:
+            self._made[name] = prepare_pipeline(estimator, self._X, kinds=self._kinds)
+        pipeline = clone(self._made[name])
+        pipeline.named_steps[ESTIMATOR].set_params(**(params or {}))
+        return pipeline
+
+    def report(self, estimator: Any) -> list[ColumnReport]:
+        """What is made of each column for an estimator, and why."""
+        report: list[ColumnReport] = TablePreparer(estimator, kinds=self._kinds).fit(self._X).report_
+        return report
+
+
+def make_blend(members: Sequence[tuple[str, Pipeline]], counts: Sequence[int], *, is_classifier: bool) -> Any:
+    """A weighted average of pipelines."""
+    weights = [count / sum(counts) for count in counts]
+    if is_classifier:
+        return VotingClassifier(list(members), voting="soft", weights=weights)
+    return VotingRegressor(list(members), weights=weights)
+
+
+def first_pipeline(model: Any) -> Pipeline:
+    """The model itself, or the first member of a blend."""
+    return model if isinstance(model, Pipeline) else model.estimators_[0]

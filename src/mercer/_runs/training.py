@@ -1,0 +1,214 @@
+"""`train`: from a table to a folder with a tested model, its report and the script that reproduces it."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+import mercer
+from mercer._report import Content, check, describe, write_html, write_json
+from mercer._runs.board import BASELINE, Board
+from mercer._runs.candidates import check_names, find_candidates
+from mercer._runs.clock import Clock
+from mercer._runs.errors import DataError, NothingTrained, RunError
+from mercer._runs.folder import RunFolder, digest_of, write_whole
+from mercer._runs.folds import Folds
+from mercer._runs.pipelines import ESTIMATOR, Pipelines
+from mercer._runs.problem import Problem, make_problem
+from mercer._runs.reading import read_table
+from mercer._runs.script import write_script
+from mercer._runs.search import BLEND, Search
+from mercer._runs.settings import Settings
+from mercer.datasets import dataset_path, list_datasets
+from mercer.preprocessing import ColumnReport
+
+_REPORTING = 0.1  # of the time, for what the report says of the winner
+_LEAST_REPORTING = 5.0  # seconds
+
+
+@dataclass(frozen=True)
+class Watchers:
+    """Who wants to see what happens: each is called with the thing in question."""
+
+    problem: Callable[[Problem, Settings, list[dict[str, Any]]], None] = lambda problem, settings, columns: None
+    board: Callable[[Board], None] = lambda board: None
+    phase: Callable[[str], None] = lambda text: None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run came to."""
+
+    folder: RunFolder
+    content: Content  # of the report
+    is_interrupted: bool
+
+
+def train(settings: Settings, path: Path, *, command: str, resume: bool = False, watch: Watchers | None = None) -> Outcome:
+    """Run all of it, or go on where an earlier run of the same folder was ended."""
+    watch = watch or Watchers()
+    if resume:
+        folder = RunFolder.existing(path)
+        plan = folder.read_plan()
+        settings, source = plan.settings, source_of(plan.settings)
+        if digest_of(source) != plan.digest:
+            raise RunError(f"{source}: the data have changed since the run was begun. Begin a new one.")
+    else:
+        source = source_of(settings)
+    table = read_table(source, settings.file)
+    problem = make_problem(table, settings)
+    check_names(settings, problem.task)
+    candidates, skipped = find_candidates(problem, settings)
+    columns = _columns(Pipelines(problem.X[problem.train], settings).report(None))
+    if not any(column["used"] for column in columns):
+        found = "; ".join(f"{column['name']}: {column['reason']}" for column in columns[:5])
+        raise DataError(f"{settings.source}: no column can be learnt from. {found}.")
+    if not resume:
+        folder = RunFolder.begin(
+            path, settings, digest_of(source), {name: str(kind) for name, kind in problem.X.schema.items()}
+        )
+    watch.problem(problem, settings, columns)
+    clock = Clock(settings.seconds, folder.seconds_spent)
+    folds = Folds(problem, settings.folds, settings.seed)
+    board = Board(settings.folds, watch.board)
+    search = Search(folds, settings, folder, clock, board)
+    is_whole = search.run(candidates, skipped)
+    best = _choose(board, search)
+    watch.phase(f"fitting {best} on all {len(problem.train)} training rows")
+    started = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = search.make(best).fit(*problem.rows(problem.train))
+    fit_seconds = time.perf_counter() - started
+    mercer.save(model, folder.model)
+    write_whole(folder.script, write_script(problem, settings, source, search.make(best), _embedded(settings)))
+    content = _content(problem, settings, table.shape, search, best, model, command, watch)
+    content["warnings"] = sorted({str(warning.message) for warning in caught})
+    content["seconds"] = {"search": clock.elapsed, "final fit": fit_seconds}
+    report = check(content)
+    write_json(report, folder.report_json)
+    write_html(report, folder.report_html)
+    return Outcome(folder, report, is_interrupted=not is_whole)
+
+
+def source_of(settings: Settings) -> Path:
+    """The file that the settings name: a path, or a table that comes with Mercer."""
+    name = _embedded(settings)
+    return dataset_path(name) if name else Path(settings.source)
+
+
+def _embedded(settings: Settings) -> str | None:
+    return settings.source if settings.source in list_datasets() and not Path(settings.source).exists() else None
+
+
+def _choose(board: Board, search: Search) -> str:
+    """The best model that was scored on every fold, or else on as many as any."""
+    if done := board.complete():
+        return done[0].model
+    begun = [entry for entry in board.ranked() if entry.fold_scores and entry.status in ("ok", "interrupted")]
+    if begun:
+        return begun[0].model
+    tried = [entry for entry in board.ranked() if entry.status == "failed"]
+    if not tried:
+        raise NothingTrained("the time was up before any model was scored. Give more --time.")
+    first = tried[0].model
+    detail = search.errors.get(first, tried[0].reason or "")
+    raise NothingTrained(f"all {len(tried)} models failed. The first, {first}: {tried[0].reason}\n{detail}")
+
+
+def _content(
+    problem: Problem,
+    settings: Settings,
+    shape: tuple[int, int],
+    search: Search,
+    best: str,
+    model: Any,
+    command: str,
+    watch: Watchers,
+) -> dict[str, Any]:
+    """All that the report says."""
+    board = search.board
+    entry = board.get(best)
+    counts = None if problem.classes is None else np.unique(problem.y, return_counts=True)[1].tolist()
+    described = describe(
+        model,
+        *problem.rows(problem.train),
+        *problem.rows(problem.test),
+        task=problem.kind,
+        classes=problem.classes,
+        scoring=problem.metric.name,
+        random_state=settings.seed,
+        cv_score=entry.score,
+        cv_spread=entry.spread,
+        seconds=max(_LEAST_REPORTING, _REPORTING * settings.seconds),
+        on_phase=watch.phase,
+    )
+    baseline = board.get(BASELINE).score
+    alerts = [alert.to_dict() for alert in problem.alerts]
+    if baseline is not None and entry.score is not None and entry.score <= baseline:
+        alerts.insert(
+            0, {"level": "warning", "column": None, "message": "no model does better than the baseline", "flag": None}
+        )
+    return {
+        "format": 1,
+        "title": f"{settings.target} from {Path(settings.source).name}",
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": command,
+        "mercer": mercer.__version__,
+        "data": {
+            "source": settings.source,
+            "n_rows": shape[0],
+            "n_columns": shape[1],
+            "target": settings.target,
+            "task": problem.kind,
+            "task_reason": problem.task_reason,
+            "classes": problem.classes,
+            "class_counts": counts,
+            "metric": problem.metric.to_dict(),
+            "n_train": len(problem.train),
+            "n_test": len(problem.test),
+        },
+        "alerts": alerts,
+        "columns": _columns_of(search, best),
+        "leaderboard": board.to_list(best),
+        "best": {"model": best, "params": dict(entry.params), "how": entry.reason, "certificate": _certificate(model)},
+        **described,
+    }
+
+
+def _columns(report: Sequence[ColumnReport]) -> list[dict[str, Any]]:
+    """What is done to each column and why, and the flag of the command that changes it."""
+    return [
+        {
+            "name": column.name,
+            "kind": column.kind,
+            "used": column.used,
+            "reason": column.reason,
+            "treatment": column.treatment,
+            "flag": f"--kind {column.name}=…" if not column.used else f"--kind {column.name}=… or --drop {column.name}",
+            "missing": column.missing_share,
+            "distinct": column.n_distinct,
+            "made": list(column.outputs),
+        }
+        for column in report
+    ]
+
+
+def _columns_of(search: Search, best: str) -> list[dict[str, Any]]:
+    """The same for the best model, or the first member of a blend."""
+    name = best if best != BLEND else next(iter(search.board.get(BLEND).params["weights"]))
+    return _columns(search.pipelines.report(search.estimator(name)))
+
+
+def _certificate(model: Any) -> str | None:
+    last = model.named_steps[ESTIMATOR] if isinstance(model, Pipeline) else None
+    found = getattr(last, "certificate_", None)
+    return None if found is None else str(found)
