@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 .PHONY: help build dev demo lint tidy test test-all wheel-check sanitize bench clean
 
 help:
-	@echo "make demo      cluster and regress an embedded data set, print the result and write a picture"
+	@echo "make demo      compare, tune, test and explain models of an embedded table; the report is demo/report.html"
 	@echo "make test      lint, build and test; then build the wheel and try it in an empty environment"
 	@echo "make test-all  the same with the exhaustive sweeps"
 	@echo "make dev       editable build for this machine; native code is rebuilt when it changed"
@@ -39,7 +39,8 @@ dev: $(VENV)/.tools
 	touch $(VENV)/.rebuilds $(VENV)/.built
 
 demo: build
-	$(VENV)/bin/python examples/demo.py
+	rm -rf demo
+	$(VENV)/bin/mercer train --time 60s --out demo
 
 lint: build
 	$(VENV)/bin/ruff check .
@@ -69,13 +70,14 @@ wheel-check: $(VENV)/.tools
 sanitize:
 	$(PYTHON) -m venv build/sanitize/env
 	build/sanitize/env/bin/python $(PIP) install $(BUILD_TOOLS) numpy scipy scikit-learn \
-		pytest pytest-timeout pytest-xdist hypothesis pandas polars statsmodels matplotlib
+		pytest pytest-timeout pytest-xdist hypothesis pandas polars statsmodels matplotlib safetensors
 	PATH="$(CURDIR)/build/sanitize/env/bin:$(PATH)" build/sanitize/env/bin/python $(PIP) install --no-build-isolation --no-deps $(NATIVE) \
 		--config-settings=cmake.define.MERCER_SANITIZE=ON --config-settings=build-dir=build/sanitize/native .
 	LD_PRELOAD="$$($(or $(CXX),c++) -print-file-name=libasan.so) $$($(or $(CXX),c++) -print-file-name=libstdc++.so)" \
 	MERCER_SANITIZED=1 ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 		build/sanitize/env/bin/python -m pytest -p no:cacheprovider -q -n $(JOBS) -m "not slow" \
-			tests/native tests/cluster tests/ensemble tests/linear_model tests/preprocessing tests/solvers tests/svm tests/tree
+			tests/native tests/cluster tests/ensemble tests/linear_model tests/metrics tests/persistence tests/preprocessing tests/solvers \
+			tests/svm tests/tree
 
 bench: build/bench/.ready
 	build/bench/env/bin/python -m benchmarks $(if $(GROUP),--group $(GROUP)) $(BENCH_OPTIONS)

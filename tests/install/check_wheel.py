@@ -39,11 +39,26 @@ def run_probe(variant: str) -> list[float] | None:
     return [float(value) for value in values]
 
 
-def main(wheel: Path) -> None:
+def check_files(wheel: Path) -> None:
+    """Nothing that does not belong, and all that is read at run time."""
     with zipfile.ZipFile(wheel) as archive:
-        strays = [name for name in archive.namelist() if not name.startswith(("mercer/", "mercer-"))]
-    if strays:
+        names = archive.namelist()
+    if strays := [name for name in names if not name.startswith(("mercer/", "mercer-"))]:
         sys.exit(f"the wheel holds files that do not belong to it: {strays}")
+    if lacking := {"mercer/datasets/data/penguins.csv", "mercer/_report/assets/report.js"} - set(names):
+        sys.exit(f"the wheel lacks {lacking}")
+
+
+def check_command() -> None:
+    """Without the packages of the command there is one line that says what to install."""
+    done = subprocess.run([Path(sys.executable).parent / "mercer", "info"], capture_output=True, text=True, check=False)
+    if done.returncode != 2 or "pip install 'mercer[cli]'" not in done.stderr or "Traceback" in done.stderr:
+        sys.exit(f"the command without its packages said: {done.stderr}")
+
+
+def main(wheel: Path) -> None:
+    check_files(wheel)
+    check_command()
     if wheel.stat().st_size > LARGEST_WHEEL:
         sys.exit(f"the wheel has {wheel.stat().st_size / 1e6:.1f} MB, more than {LARGEST_WHEEL / 1e6:.0f} MB")
     figures = {variant: run_probe(variant) for variant in ("v2", "v3", "v4", "base")}

@@ -1,6 +1,6 @@
 """Cluster and regress the wine data that come with scikit-learn; print the result and write a picture.
 
-Run by `make demo`. Takes a few seconds.
+Needs mercer[plots]. Takes a few seconds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mercer.linear_model import LinearRegression
 from mercer.plots import plot_elbow
 from mercer.preprocessing import StandardScaler
 
-PICTURE = Path("demo") / "mercer-demo.png"
+PICTURE = Path("wine.png")
 
 
 def cluster(X: np.ndarray, cultivar: np.ndarray) -> tuple[KMeans, object]:
@@ -51,7 +51,6 @@ def draw(X: np.ndarray, names: list[str], model: KMeans, curve: object, truth: n
     right.scatter(truth, predicted, s=28, color="tab:blue", edgecolor="white", linewidth=0.5)
     right.axline((truth.mean(), truth.mean()), slope=1, color="tab:red", linewidth=1)
     right.set(xlabel="alcohol measured", ylabel="alcohol predicted", title="Least squares")
-    PICTURE.parent.mkdir(exist_ok=True)
     figure.savefig(PICTURE, dpi=120)
 
 

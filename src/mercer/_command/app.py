@@ -1,0 +1,296 @@
+"""The commands and their options. What they do is in `mercer._runs`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from mercer._command.quantities import seconds_of
+from mercer._command.views import RunView, describe_test, leaderboard
+from mercer._runs.errors import RunError
+from mercer._runs.folder import RunFolder
+from mercer._runs.reading import NULLS, FileOptions
+from mercer._runs.settings import Settings
+
+if TYPE_CHECKING:  # what takes a second to import is imported where it is used: help and mistakes are answered at once
+    from mercer._runs.training import Outcome
+
+app = typer.Typer(
+    help="Classical machine learning from a file to a tested, explained and reported model.\n\n"
+    "Exit codes: 0 done; 1 a fault of Mercer; 2 the request cannot be met; 3 the data cannot be used; 4 every model failed; "
+    "130 interrupted with nothing to show.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+DEFAULT_TABLE = "penguins"
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else, on standard output.")]
+RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a finished run.")]
+
+
+@contextmanager
+def _clear_errors(*, as_json: bool) -> Iterator[None]:
+    """One line and an exit code for what is not a fault of the program."""
+    try:
+        yield
+    except RunError as error:
+        _fail(str(error), error.exit_code, as_json=as_json)
+    except KeyboardInterrupt:
+        _fail("interrupted; nothing was finished", 130, as_json=as_json)
+    except BrokenPipeError:  # the reader of our output has gone
+        sys.stderr.close()
+        raise typer.Exit(0) from None
+
+
+def _fail(message: str, code: int, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps({"error": message, "exit_code": code}))
+    typer.echo(f"mercer: {message}", err=True)
+    raise typer.Exit(code)
+
+
+def _pairs(texts: list[str], flag: str) -> dict[str, str]:
+    pairs = {}
+    for text in texts:
+        name, sign, value = text.rpartition("=")
+        if not sign or not name or not value:
+            raise RunError(f"{flag} {text!r}: it must be COLUMN=KIND, such as zip=category.")
+        pairs[name] = value
+    return pairs
+
+
+def _names(texts: list[str]) -> tuple[str, ...]:
+    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
+
+
+@app.command("train")
+def train_command(
+    data: Annotated[
+        str | None, typer.Argument(metavar="[DATA]", help="A CSV or Parquet file, or the name of an embedded table.")
+    ] = None,
+    target: Annotated[str | None, typer.Option("--target", "-t", help="The column to predict.")] = None,
+    time: Annotated[str, typer.Option("--time", help="How long to search: 90s, 5m, 1h.")] = "2m",
+    metric: Annotated[
+        str | None, typer.Option(help="By which measure to compare models, such as roc_auc, f1, rmse, mae.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder to write; it must be new.")] = None,
+    task: Annotated[str | None, typer.Option(help="classification or regression, where the guess is wrong.")] = None,
+    kind: Annotated[
+        list[str], typer.Option(help="COLUMN=KIND: number, category, boolean, date, text, identifier. Repeatable.")
+    ] = [],  # noqa: B006
+    drop: Annotated[list[str], typer.Option(help="Columns to leave out. Repeatable, or separated by commas.")] = [],  # noqa: B006
+    models: Annotated[list[str], typer.Option(help="Try these models only. Repeatable, or separated by commas.")] = [],  # noqa: B006
+    exclude: Annotated[list[str], typer.Option(help="Models not to try. Repeatable, or separated by commas.")] = [],  # noqa: B006
+    model_time: Annotated[str | None, typer.Option(help="The most time for one fit of one model.")] = None,
+    folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 5,
+    test_size: Annotated[float, typer.Option(help="The share of rows kept for the test.")] = 0.2,
+    seed: Annotated[int, typer.Option(help="Where random numbers begin.")] = 0,
+    separator: Annotated[
+        str | None, typer.Option(help="What separates the fields of a CSV file; found out by default.")
+    ] = None,
+    decimal_comma: Annotated[bool, typer.Option("--decimal-comma", help="Numbers are written 1,5.")] = False,
+    encoding: Annotated[str, typer.Option(help="The encoding of a CSV file.")] = "utf-8",
+    null: Annotated[
+        list[str], typer.Option(help=f"Texts that mean a missing value, instead of {', '.join(n for n in NULLS if n)}.")
+    ] = [],  # noqa: B006
+    resume: Annotated[Path | None, typer.Option(help="Go on with a run that was ended; all else is as it was.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Compare, tune, test and explain models of a column, and write a folder with the best one and its report.
+
+    Without DATA an embedded table of penguins is used.
+    """
+    with _clear_errors(as_json=as_json):
+        if resume is not None:
+            settings = RunFolder.existing(resume).read_plan().settings
+            path = resume
+        else:
+            settings = Settings(
+                *_data_and_target(data, target),
+                task=task,
+                metric=metric,
+                seconds=seconds_of(time, "--time"),
+                model_seconds=None if model_time is None else seconds_of(model_time, "--model-time"),
+                folds=folds,
+                test_size=test_size,
+                seed=seed,
+                models=_names(models),
+                exclude=_names(exclude),
+                kinds=_pairs(kind, "--kind"),
+                drop=_names(drop),
+                file=FileOptions(separator, decimal_comma, encoding, ("", *null) if null else NULLS),
+            )
+            path = out or _free_folder(Path(settings.source).stem)
+        from mercer._runs.training import Watchers, train
+
+        console = Console(stderr=True)
+        command = shlex.join(["mercer", *sys.argv[1:]])
+        view = RunView(console, settings.seconds, is_quiet=as_json)
+        with view.showing():
+            outcome = train(
+                settings, path, command=command, resume=resume is not None, watch=Watchers(view.problem, view.board, view.phase)
+            )
+        if as_json:
+            typer.echo(json.dumps(_summary(outcome), allow_nan=False))
+        else:
+            _show_outcome(console, outcome)
+
+
+def _data_and_target(data: str | None, target: str | None) -> tuple[str, str]:
+    """Both as given; an embedded table knows its own target."""
+    from mercer.datasets import list_datasets, load_dataset
+
+    source = data or DEFAULT_TABLE
+    if target is not None:
+        return source, target
+    if source in list_datasets() and not Path(source).exists():
+        return source, load_dataset(source, frame=None).target
+    raise RunError("--target is missing: which column is to be predicted?")
+
+
+def _free_folder(stem: str) -> Path:
+    """run-STEM, or the first of run-STEM-2, -3 … that does not exist."""
+    names = (Path(f"run-{stem}" + (f"-{number}" if number > 1 else "")) for number in range(1, 10_000))
+    return next(path for path in names if not path.exists())
+
+
+def _summary(outcome: Outcome) -> dict[str, Any]:
+    content = outcome.content
+    return {
+        "run": str(outcome.folder.path),
+        "model": str(outcome.folder.model),
+        "report": str(outcome.folder.report_html),
+        "script": str(outcome.folder.script),
+        "interrupted": outcome.is_interrupted,
+        **{key: content[key] for key in ("data", "alerts", "leaderboard", "best", "test")},
+    }
+
+
+def _show_outcome(console: Console, outcome: Outcome) -> None:
+    content, folder = outcome.content, outcome.folder
+    console.print()
+    _show_report(console, content)
+    if outcome.is_interrupted:
+        console.print("interrupted: this is the best so far; `mercer train --resume` goes on", style="yellow")
+    console.print()
+    for path, what in (
+        (folder.report_html, "the report: open it in a browser"),
+        (folder.model, f"the model: mercer predict {folder.path} new.csv -o out.csv"),
+        (folder.script, "the same model as plain code"),
+    ):
+        console.print(f"{path}  ", what, markup=False, highlight=False, soft_wrap=True)
+
+
+def _show_report(console: Console, content: Any) -> None:
+    from mercer._runs.board import Entry
+    from mercer._runs.metric import Metric
+
+    stored = content["data"]["metric"]
+    metric = Metric(stored["name"], stored["label"], stored["is_loss"], stored["reason"])
+    fields = ("model", "status", "fit_seconds", "predict_us_per_row", "size_bytes", "n_trials", "params", "reason")
+    entries = [
+        Entry(**{name: row[name] for name in fields}, fold_scores=tuple(row["fold_scores"])) for row in content["leaderboard"]
+    ]
+    console.print(leaderboard(entries, metric, best=content["best"]["model"]))
+    console.print()
+    console.print(describe_test(content["test"]))
+
+
+@app.command("predict")
+def predict_command(
+    run: RunPath,
+    data: Annotated[Path, typer.Argument(help="A CSV or Parquet file with the same columns; their order does not matter.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The CSV or Parquet file to write; standard output by default.")
+    ] = None,
+    keep: Annotated[list[str], typer.Option(help="Columns to copy to the output, such as a key. Repeatable.")] = [],  # noqa: B006
+    threshold: Annotated[
+        float | None, typer.Option(help="The least probability of the second class (two classes only).")
+    ] = None,
+    separator: Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="The encoding of a CSV file.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Predict the rows of a file, of any size, with the model of a run."""
+    from mercer._runs.prediction import predict_file
+
+    with _clear_errors(as_json=as_json):
+        count = predict_file(run, data, out, keep=_names(keep), threshold=threshold, separator=separator, encoding=encoding)
+        if as_json and out is not None:
+            typer.echo(json.dumps({"rows": count, "out": str(out)}))
+        elif out is not None:
+            typer.echo(f"{count:,} rows predicted: {out}", err=True)
+
+
+@app.command("report")
+def report_command(
+    run: RunPath,
+    should_open: Annotated[bool, typer.Option("--open", help="Show the page in a browser.")] = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Show the result of a run again, and write its page anew."""
+    from mercer._report import write_html
+
+    with _clear_errors(as_json=as_json):
+        folder = RunFolder.existing(run)
+        content = folder.read_report()
+        write_html(content, folder.report_html)
+        if as_json:
+            typer.echo(json.dumps(content, allow_nan=False))
+        else:
+            console = Console()
+            _show_report(console, content)
+            console.print(f"\n{folder.report_html}", markup=False, highlight=False, soft_wrap=True)
+        if should_open:
+            typer.launch(str(folder.report_html))
+
+
+@app.command("models")
+def models_command(
+    task: Annotated[str | None, typer.Option(help="classification or regression; both by default.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """List the models that `train` knows, and what it searches in each."""
+    from mercer._runs.candidates import of_task
+
+    with _clear_errors(as_json=as_json):
+        tasks = ("classification", "regression") if task is None else (task,)
+        if task not in (None, "classification", "regression"):
+            raise RunError(f"--task {task}: it must be classification or regression.")
+        rows: list[dict[str, Any]] = [
+            {
+                "model": name,
+                "task": kind,
+                "searched": sorted(cls._search_space or {}),
+                "about": (cls.__doc__ or "").splitlines()[0],
+            }
+            for kind in tasks
+            for name, cls in of_task(kind).items()
+        ]
+        if as_json:
+            typer.echo(json.dumps(rows))
+            return
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for title in ("model", "task", "searched", "about"):
+            table.add_column(title)
+        for row in rows:
+            table.add_row(row["model"], row["task"], ", ".join(row["searched"]), row["about"])
+        Console().print(table)
+
+
+@app.command("info")
+def info_command() -> None:
+    """Print versions, the native variant, threads and BLAS, for a bug report."""
+    import mercer
+
+    mercer.show_versions()

@@ -1,0 +1,47 @@
+"""Times, sizes and scores, read and shown."""
+
+from __future__ import annotations
+
+import re
+
+from mercer._runs.errors import RunError
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def seconds_of(text: str, flag: str) -> float:
+    """90, 90s, 5m, 1.5h or 1h30m in seconds."""
+    parts = re.findall(r"(\d+(?:\.\d+)?)\s*([a-z]*)", text.strip().lower())
+    is_whole = re.fullmatch(r"(\s*\d+(?:\.\d+)?\s*[a-z]*)+", text.strip().lower()) is not None
+    if not parts or not is_whole or any(unit not in _UNITS for _, unit in parts):
+        raise RunError(f"{flag} {text!r}: it must be a time such as 90s, 5m or 1h.")
+    return sum(float(number) * _UNITS[unit] for number, unit in parts)
+
+
+def show_seconds(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.0f} µs"
+    if seconds < 1:
+        return f"{seconds * 1e3:.3g} ms"
+    if seconds < 60:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {rest} s"
+
+
+def show_bytes(size: int | None) -> str:
+    if size is None:
+        return ""
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size = size / 1000  # type: ignore[assignment]
+    return f"{size:.3g} GB"
+
+
+def show_score(score: float | None, spread: float | None = None) -> str:
+    if score is None:
+        return ""
+    return f"{score:.4f}" if spread is None else f"{score:.4f} ± {spread:.4f}"
