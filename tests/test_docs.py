@@ -31,4 +31,6 @@ def test_every_public_name_has_a_row_in_the_readme():
     readme = (ROOT / "README.md").read_text()
     for module in public_modules():
         for name in module.__all__:
+            if not getattr(getattr(module, name), "__module__", "mercer").startswith("mercer"):
+                continue  # passed on from scikit-learn, as a row says
             assert re.search(rf"\b{name}\b", readme) or name == "ElbowCurve", f"{module.__name__}.{name}"
