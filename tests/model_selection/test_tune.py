@@ -26,7 +26,7 @@ CASES = {
     "lasso": (Lasso(), {"alpha": [0.5, 0.1, 0.01]}, numbers(), "neg_mean_absolute_error"),
     "tree": (DecisionTreeRegressor(random_state=0), {"max_depth": [1, 2, 3, None]}, numbers(), "r2"),
     "logistic": (LogisticRegression(), {"C": [0.01, 0.1, 1.0]}, classes(), "roc_auc"),
-    "many classes": (LogisticRegression(), {"C": [0.01, 1.0]}, classes(n_classes=3), "neg_log_loss"),
+    "many classes": (LogisticRegression(tol=1e-10), {"C": [0.01, 1.0]}, classes(n_classes=3), "neg_log_loss"),
     "ridge classifier": (RidgeClassifier(), {"alpha": [0.1, 1000.0]}, classes(n_classes=4), None),
     "classes by tree": (DecisionTreeClassifier(random_state=0), {"min_samples_leaf": np.arange(1, 6)}, classes(), "f1"),
     "other library": (SVC(), {"C": [0.1, 1.0], "kernel": ["linear", "rbf"]}, classes(), "accuracy"),
@@ -343,9 +343,8 @@ def test_a_callable_scorer_sees_the_whole_pipeline_and_the_rows_as_they_are():
         return float(fitted.score(X_test, y_test))
 
     ours = tune(model, X, y, {"shrunken__alpha": [1.0, 10.0]}, scoring=scorer)
-    assert [t.fold_scores for t in ours.trials] == [
-        t.fold_scores for t in tune(model, X, y, {"shrunken__alpha": [1.0, 10.0]}).trials
-    ]
+    plain = tune(model, X, y, {"shrunken__alpha": [1.0, 10.0]})
+    np.testing.assert_allclose([t.fold_scores for t in ours.trials], [t.fold_scores for t in plain.trials], rtol=1e-12)
     assert ours.scoring == "scorer"
 
 

@@ -39,7 +39,7 @@ from sklearn.model_selection import (
 from mercer._tuning import Choices, Integers, OutOfBagSweep, OutOfBagView, Reals, Sweep
 from mercer.model_selection._evaluate.evaluate import evaluate
 from mercer.model_selection._evaluate.evaluation import Evaluation
-from mercer.model_selection._thresholds import TunedThresholdClassifier
+from mercer.model_selection._thresholds.classifier import TunedThresholdClassifier
 from mercer.model_selection._tune.result import TuneResult
 from mercer.model_selection._tune.trial import Trial
 from mercer.model_selection._tune.tune import tune
