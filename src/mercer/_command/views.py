@@ -29,7 +29,7 @@ _STYLES = {
     "skipped": "dim",
     "interrupted": "yellow",
 }
-_REFRESH = 0.1  # seconds
+_REFRESHES = 4  # a second
 _MOST_ROWS = 25
 
 
@@ -42,7 +42,8 @@ class RunView:
         self._started = time.monotonic()
         self._problem: Problem | None = None
         self._said: dict[str, tuple[Any, ...]] = {}
-        self._last = 0.0
+        self._board: Board | None = None
+        self._phase: str | None = None
 
     @contextmanager
     def showing(self) -> Iterator[RunView]:
@@ -50,7 +51,7 @@ class RunView:
         if self._is_quiet or not self._console.is_terminal:
             yield self
             return
-        with Live(Text(""), console=self._console, auto_refresh=False, transient=True) as live:
+        with Live(console=self._console, get_renderable=self._picture, refresh_per_second=_REFRESHES, transient=True) as live:
             self._live = live
             yield self
             self._live = None
@@ -68,29 +69,29 @@ class RunView:
         if self._is_quiet:
             return
         if self._live is not None:
-            self._live.update(Text(f"… {text}", style="cyan"), refresh=True)
+            self._phase = text
         else:
             self._console.print(f"… {text}", markup=False, highlight=False)
 
     def board(self, board: Board) -> None:
         if self._is_quiet:
             return
+        self._board = board
         if self._live is None:
             self._say_changes(board)
-        elif time.monotonic() - self._last > _REFRESH:
-            self._last = time.monotonic()
-            self._live.update(self._picture(board), refresh=True)
 
-    def _picture(self, board: Board) -> Group:
+    def _picture(self) -> Group | Text:
+        """What the screen shows now; asked for by a thread of the live view, also while a kernel runs."""
+        if self._phase is not None or self._board is None or self._problem is None:
+            return Text(f"… {self._phase}" if self._phase else "", style="cyan")
         elapsed = time.monotonic() - self._started
         head = Table.grid(padding=(0, 1))
         head.add_row(
-            Text(board.stage, style="bold"),
+            Text(self._board.stage, style="bold"),
             ProgressBar(total=self._seconds, completed=min(elapsed, self._seconds), width=30),
             Text(f"{show_seconds(elapsed)} of {show_seconds(self._seconds)} · Ctrl-C ends with the best so far", style="dim"),
         )
-        assert self._problem is not None
-        return Group(head, leaderboard(list(board), self._problem.metric, most=_most_rows(self._console) // 2))
+        return Group(head, leaderboard(list(self._board), self._problem.metric, most=_most_rows(self._console) // 2))
 
     def _say_changes(self, board: Board) -> None:
         for entry in board:

@@ -73,24 +73,24 @@ def _in_turns(classes: Mapping[str, type[MercerEstimator]]) -> dict[str, type[Me
     return {name: classes[name] for names in rounds for name in names if name is not None}
 
 
-def _bare(cls: type) -> Any:
-    """An instance to ask for its tags; what its parameters are does not matter."""
-    required = [
+def _required(cls: type) -> list[str]:
+    """The parameters without a default."""
+    return [
         name
         for name, parameter in inspect.signature(cls).parameters.items()
         if parameter.default is inspect.Parameter.empty and parameter.kind is not inspect.Parameter.VAR_KEYWORD
     ]
-    return cls(**{name: [] for name in required})
 
 
-def _refusal(name: str, cls: Any, settings: Settings) -> str | None:
+def _bare(cls: type) -> Any:
+    """An instance to ask for its tags; what its parameters are does not matter."""
+    return cls(**{name: [] for name in _required(cls)})
+
+
+def _refusal(name: str, cls: type[MercerEstimator], settings: Settings) -> str | None:
     """Why a class is not a candidate in its own right, or not asked for."""
-    required = [
-        parameter
-        for parameter in inspect.signature(cls).parameters.values()
-        if parameter.default is inspect.Parameter.empty and parameter.kind is not inspect.Parameter.VAR_KEYWORD
-    ]
-    if required:
+    is_wrapper = cls._search_space is None and "estimator" in inspect.signature(cls).parameters
+    if is_wrapper or _required(cls):
         return "made of other models; the best ones are blended at the end"
     if name.endswith("CV"):
         return "a search of its own; the model without CV is tuned here"
