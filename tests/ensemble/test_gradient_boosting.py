@@ -21,8 +21,8 @@ from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
 from mercer.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
-from mercer.ensemble._gradient_boosting._leaves import Leaves
-from mercer.ensemble._gradient_boosting._search import search_leaves
+from mercer.ensemble._gradient_boosting.leaves import Leaves
+from mercer.ensemble._gradient_boosting.search import search_leaves
 from mercer.losses import (
     Absolute,
     Exponential,

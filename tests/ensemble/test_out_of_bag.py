@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score
 
 from mercer._native import kernels
 from mercer.ensemble import BaggingRegressor, ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
-from mercer.ensemble._bags import Bags, make_states
+from mercer.ensemble._forest.bags import Bags, make_states
 from tests.common.state import assert_same_bits
 from tests.ensemble.forest_data import with_categories
 

@@ -39,11 +39,11 @@ from mercer._trees.growth import Targets, check_directions
 from mercer._trees.store import FEATURE, TreeStore
 from mercer._trees.training import check_query, check_X_y
 from mercer._tuning import Integers, Reals, Space
+from mercer.ensemble._boosting.stages import NO_STAGES, StagedSweep, Stages
 from mercer.ensemble._hist_gradient_boosting.constraints import check_interactions
 from mercer.ensemble._hist_gradient_boosting.fit import BoostingFit, Earlier, Plan
 from mercer.ensemble._hist_gradient_boosting.objectives import Objective
 from mercer.ensemble._hist_gradient_boosting.stopping import Data, Split
-from mercer.ensemble._stages import NO_STAGES, StagedSweep, Stages
 from mercer.losses import Loss
 from mercer.metrics import get_scorer_names
 

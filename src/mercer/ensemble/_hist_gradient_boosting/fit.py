@@ -15,12 +15,12 @@ from mercer._base import FitTask, run_solver
 from mercer._trace import Certificate, Outcome, Record, Status
 from mercer._trees.categories import CategoryCoder
 from mercer._trees.store import TreeStore
+from mercer.ensemble._boosting.stages import NO_STAGES, Stages
 from mercer.ensemble._hist_gradient_boosting.bins import bin_rows
 from mercer.ensemble._hist_gradient_boosting.constraints import Groups
 from mercer.ensemble._hist_gradient_boosting.objectives import Objective
 from mercer.ensemble._hist_gradient_boosting.rounds import Rounds
 from mercer.ensemble._hist_gradient_boosting.stopping import N_SCORED, Data, HeldOut, Monitor, Scorer, Split
-from mercer.ensemble._stages import NO_STAGES, Stages
 from mercer.metrics import check_scoring
 
 

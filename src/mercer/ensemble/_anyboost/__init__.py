@@ -1,0 +1,1 @@
+"""AnyBoost: steps in the space of functions, by any learner, on any loss."""

@@ -1,0 +1,1 @@
+"""Bagging: members of any kind on random draws of rows and features."""

@@ -1,0 +1,1 @@
+"""Members of different kinds combined: voting, stacking, the super learner."""

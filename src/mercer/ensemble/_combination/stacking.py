@@ -1,0 +1,464 @@
+"""Stacking: a final estimator learns from what members predict of rows that they were not fitted on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn import get_config
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.model_selection import check_cv
+from sklearn.utils import indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._arrays import FloatArray, check_labels
+from mercer._base import FitTask, fit_method
+from mercer._params import Bool, Fittable, NamedEstimators, Null, NumberOfJobs, OneOf, Rule, Splitter, Verbosity, check_params
+from mercer.ensemble._combination.jobs import Job, fit_jobs, fold_jobs, naming, run_jobs
+from mercer.ensemble._combination.members import KINDS, NamedMembers, check_row_weights, check_target
+from mercer.linear_model import LogisticRegression, RidgeCV
+
+RESPONSES = ("predict_proba", "decision_function", "predict")
+
+
+def response_of(owner: str, name: str, member: Any, method: str) -> str:
+    """The method of a member that the ensemble calls: the one asked for or, if "auto", the first that there is."""
+    wanted = RESPONSES if method == "auto" else (method,)
+    for response in wanted:
+        if hasattr(member, response):
+            return response
+    raise ValueError(f"{owner}: member {name!r} ({type(member).__name__}) does not implement the method {' or '.join(wanted)}.")
+
+
+def as_columns(outputs: Sequence[Any], methods: Sequence[str], *, is_binary: bool) -> list[FloatArray]:
+    """The outputs of members as matrices; of the probabilities of two classes, or of labels, the redundant first goes."""
+    columns = []
+    for output, method in zip(outputs, methods, strict=True):
+        if isinstance(output, list):  # several labels: one matrix each
+            columns.append(np.hstack([part[:, 1:] for part in output]))
+        elif output.ndim == 1:
+            columns.append(output.reshape(-1, 1))
+        else:
+            columns.append(output[:, 1:] if is_binary and method == "predict_proba" else output)
+    return columns
+
+
+def has_two_classes(classes: Any) -> bool:
+    return isinstance(classes, np.ndarray) and len(classes) == 2
+
+
+def has_final(method: str) -> Callable[[Any], bool]:
+    """Whether the final estimator, fitted, given or by default, has a method."""
+
+    def check(ensemble: Stacking) -> bool:
+        getattr(getattr(ensemble, "final_estimator_", ensemble._final()), method)  # its own AttributeError says what lacks
+        return True
+
+    return check
+
+
+class Stacking(NamedMembers):
+    """What both kinds of stacking share: members' predictions out of fold, and the final estimator fitted on them."""
+
+    _kind: ClassVar[str]
+    _member_kind: ClassVar[str | None]
+    _default_final: ClassVar[Any]
+    _parameter_rules: ClassVar[Mapping[str, Rule]] = {
+        "estimators": NamedEstimators(),
+        "final_estimator": Null() | Fittable(),
+        "cv": OneOf("prefit") | Splitter(),
+        "n_jobs": NumberOfJobs(),
+        "passthrough": Bool(),
+        "verbose": Verbosity(),
+    }
+
+    final_estimator: Any
+    passthrough: Any
+    stack_method: Any = "predict"
+
+    def _final(self) -> Any:
+        return self._default_final() if self.final_estimator is None else self.final_estimator
+
+    def _check(self) -> tuple[SimpleNamespace, dict[str, Any]]:
+        """Checked parameters, and the members."""
+        params = check_params(self)
+        members = self._check_members(params.estimators, self._member_kind)
+        if not KINDS[self._kind](self._final()):
+            raise ValueError(
+                f"{type(self).__name__}: final_estimator={self.final_estimator!r} is not valid; 'final_estimator' parameter "
+                f"should be a {self._kind}."
+            )
+        return params, members
+
+    def _fit(self, X: Any, y: npt.NDArray[Any], sample_weight: Any, metadata: dict[str, Any], found: dict[str, Any]) -> Any:
+        """Fit members and final estimator on `y`; `found` is what the fit stores besides them."""
+        params, members = self._check()
+        weights = check_row_weights(sample_weight, y)
+        routed = self._route(members, weights, metadata)
+        task = FitTask.start(self, X, y, n_subtasks=(1 if params.cv == "prefit" else 2) * len(members) + 1)
+        fitted = self._fit_members(members, X, y, routed, params, task)
+        methods = [response_of(type(self).__name__, *pair, self.stack_method) for pair in zip(members, fitted, strict=True)]
+        outputs = self._outputs_to_learn_from(members, X, y, methods, routed, params, task)
+        columns = as_columns(outputs, methods, is_binary=has_two_classes(found.get("classes_")))
+        jobs = [Job("final_estimator", clone(self._final()), fit_final, (self._join(columns, X), y, weights))]
+        (final,) = run_jobs(jobs, "fitted", task, n_jobs=1, verbose=params.verbose)
+        attributes = {
+            **found,
+            **self._members_attributes(members, fitted),
+            "stack_method_": methods,
+            "final_estimator_": final,
+            "_n_columns": [matrix.shape[1] for matrix in columns],
+        }
+        task.end(lambda: attributes)
+        self._store(attributes)
+        return self
+
+    def _fit_members(
+        self, members: dict[str, Any], X: Any, y: Any, routed: Any, params: SimpleNamespace, task: FitTask
+    ) -> list[Any]:
+        """Clones fitted on all rows; prefit members as they are."""
+        if params.cv != "prefit":
+            return run_jobs(fit_jobs(members, X, y, routed), "fitted", task, n_jobs=params.n_jobs, verbose=params.verbose)
+        for name, member in members.items():
+            with naming(name, member):
+                check_is_fitted(member)
+        return list(members.values())
+
+    def _outputs_to_learn_from(
+        self, members: dict[str, Any], X: Any, y: Any, methods: list[str], routed: Any, params: SimpleNamespace, task: FitTask
+    ) -> list[Any]:
+        """What each member makes of rows that it was not fitted on, or, prefit, of all rows."""
+        options = {"n_jobs": params.n_jobs, "verbose": params.verbose}
+        if params.cv == "prefit":
+            jobs = [Job(*pair, _respond, (X, method)) for pair, method in zip(members.items(), methods, strict=True)]
+            return run_jobs(jobs, "applied", task, n_jobs=1, verbose=params.verbose)
+        X, y, splits = split(X, y, params.cv, is_classifier=self._kind == "classifier")
+        jobs = fold_jobs(members, X, y, splits, methods=methods, params=routed, n_jobs=params.n_jobs)
+        outputs = run_jobs(jobs, "cross-validated", task, **options)
+        return [
+            bounded(output) if method == "decision_function" else output
+            for output, method in zip(outputs, methods, strict=True)
+        ]
+
+    def _join(self, columns: list[FloatArray], X: Any) -> Any:
+        """The final estimator's X: members' outputs and, if `passthrough`, the columns of X."""
+        if not self.passthrough:
+            return np.hstack(columns)
+        return sp.hstack([*columns, X], format=X.format) if sp.issparse(X) else np.hstack([*columns, X])
+
+    def _transform(self, X: Any) -> Any:
+        check_is_fitted(self)
+        outputs = self._member_outputs(X, self.stack_method_)
+        is_binary = has_two_classes(getattr(self, "classes_", None))
+        return self._join(as_columns(outputs, self.stack_method_, is_binary=is_binary), X)
+
+    def transform(self, X: Any) -> Any:
+        """What the final estimator sees of X: the members' outputs and, with `passthrough`, X itself, sparse if X is."""
+        return self._transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
+        """The names of the columns that `transform` gives; `input_features` names those of X."""
+        check_is_fitted(self)
+        passed = self._check_feature_names(input_features)
+        prefix = type(self).__name__.lower()
+        names: list[str] = []
+        for (name, _), n_columns in zip(self._fitted_members(), self._n_columns, strict=True):
+            names += [f"{prefix}_{name}"] if n_columns == 1 else [f"{prefix}_{name}{j}" for j in range(n_columns)]
+        return np.asarray([*names, *passed] if self.passthrough else names, dtype=object)
+
+    def _predict(self, X: Any, metadata: dict[str, Any]) -> Any:
+        """The final estimator's prediction; with routing enabled it is given the metadata that it asks for, else all."""
+        check_is_fitted(self)
+        if get_config()["enable_metadata_routing"]:
+            metadata = process_routing(self, "predict", **metadata).final_estimator_.predict
+        return self.final_estimator_.predict(self._transform(X), **metadata)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Which metadata `fit` hands on to which member, and `predict` to the final estimator."""
+        router = super().get_metadata_routing()
+        final = getattr(self, "final_estimator_", self._final())
+        if final is not None:
+            router.add(final_estimator_=final, method_mapping=MethodMapping().add(caller="predict", callee="predict"))
+        return router
+
+
+def bounded(decisions: FloatArray) -> FloatArray:
+    """Decision values in which the least float, which stands for a class that a training fold lacks, is the least value.
+
+    The order stays, and a final estimator can compute with them.
+    """
+    is_absent = decisions <= np.finfo(np.float32).min
+    return np.where(is_absent, decisions[~is_absent].min(), decisions) if is_absent.any() else decisions
+
+
+def fit_final(final: Any, X: Any, y: Any, weights: Any) -> Any:
+    return final.fit(X, y) if weights is None else final.fit(X, y, sample_weight=weights)
+
+
+def _respond(member: Any, X: Any, method: str) -> Any:
+    return getattr(member, method)(X)
+
+
+def split(X: Any, y: Any, cv: Any, *, is_classifier: bool) -> tuple[Any, Any, list[Any]]:
+    """X and y as something with rows to pick, and folds drawn once, so that all members have the same."""
+    X, y = indexable(X, y)
+    return X, y, list(check_cv(cv, y=y, classifier=is_classifier).split(X, y))
+
+
+class StackingClassifier(ClassifierMixin, Stacking):  # type: ignore[misc]  # scikit-learn has no types
+    """A classifier that learns from the predictions of other estimators.
+
+    Members h_1, ..., h_T are fitted on all rows; the final classifier on z_i = (h_1^{-k(i)}(x_i), ..., h_T^{-k(i)}(x_i)), where
+    h^{-k(i)} is fitted without the fold that row i is in.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator)
+        Names and members, classifiers or (for ordered labels) regressors. 'drop' in place of a member leaves it out.
+    final_estimator : estimator, default=None
+        The classifier that combines the members; None for `mercer.linear_model.LogisticRegression()`.
+    cv : int, splitter, iterable or "prefit", default=None
+        Folds as in scikit-learn: None for 5 stratified ones. With "prefit" the members are taken as they are, fitted already,
+        and the final estimator learns from their predictions of X: these rows should not be those that they were fitted on.
+    stack_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+        What members are asked for; "auto" for the first of these that a member has.
+    n_jobs : int, default=None
+        How many members to fit at a time (joblib): None means one, unless a `joblib.parallel_config` says otherwise, -1 as many
+        as there are processors. The result does not depend on it.
+    passthrough : bool, default=False
+        Let the final estimator see X too.
+    verbose : bool or int, default=0
+        Log each member to the logger "mercer".
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,) or list of ndarray
+        The sorted labels; a list with those of each output where y is a matrix of indicators.
+    estimators_ : list
+        The members that are not dropped, fitted on all rows. They know the classes as 0, 1, ...
+    named_estimators_ : Bunch
+        The fitted members by name.
+    final_estimator_ : estimator
+        The fitted final estimator, with its own `certificate_` if it leaves one.
+    stack_method_ : list of str
+        The method that each member is asked by.
+    n_features_in_ : int
+        Number of features, where members say it.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where members say them.
+
+    Notes
+    -----
+    A fit costs one fit of each member for every fold and one on all rows. Where members give two probabilities, the first,
+    which follows from the second, is left out. A class that a training fold lacks has probability zero there, or the least
+    decision value of all (in scikit-learn -1.8e308, with which no final estimator can compute; with decision values every
+    training fold needs three classes, if there are as many). `sample_weight` goes to all members and to the final estimator. An
+    error in a member names it. Also unlike scikit-learn's class this one logs where that one prints; for a matrix of
+    indicators, `predict_proba` gives the probability of label 1 (there: of label 0).
+
+    References
+    ----------
+    D. Wolpert, Stacked generalization, Neural Networks 5 (1992).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from mercer.ensemble import StackingClassifier
+    >>> from mercer.svm import LinearSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = StackingClassifier([("bayes", GaussianNB()), ("svm", LinearSVC(C=0.1))]).fit(X, y)
+    >>> model.stack_method_, model.transform(X).shape
+    (['predict_proba', 'decision_function'], (150, 6))
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    """
+
+    _kind, _member_kind = "classifier", None
+    _default_final = LogisticRegression
+    _parameter_rules: ClassVar[Mapping[str, Rule]] = {**Stacking._parameter_rules, "stack_method": OneOf("auto", *RESPONSES)}
+
+    def __init__(
+        self,
+        estimators: Any,
+        final_estimator: Any = None,
+        *,
+        cv: Any = None,
+        stack_method: str = "auto",
+        n_jobs: int | None = None,
+        passthrough: bool = False,
+        verbose: bool | int = 0,
+    ) -> None:
+        self.estimators = estimators
+        self.final_estimator = final_estimator
+        self.cv = cv
+        self.stack_method = stack_method
+        self.n_jobs = n_jobs
+        self.passthrough = passthrough
+        self.verbose = verbose
+
+    @fit_method
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> StackingClassifier:
+        """Fit members and final estimator.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Whatever all members take.
+        y : array-like of shape (n_samples,) or indicators of shape (n_samples, n_labels)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Handed on to every member and to the final estimator, all of which must take it.
+        **fit_params
+            Metadata for members that ask for it, where scikit-learn's metadata routing is enabled.
+
+        Returns
+        -------
+        self
+        """
+        if type_of_target(y, input_name="y") == "multilabel-indicator" and not sp.issparse(y):
+            found = [check_labels(column) for column in np.asarray(y).T]
+            classes: Any = [labels for labels, _ in found]
+            codes = np.column_stack([column for _, column in found])
+        else:
+            classes, codes = check_labels(y)
+        self._fit(X, codes, sample_weight, fit_params, {"classes_": classes})
+        return self
+
+    @available_if(has_final("predict"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def predict(self, X: Any, **predict_params: Any) -> npt.NDArray[Any]:
+        """The label of each row; `predict_params` go to the final estimator."""
+        codes = self._predict(X, predict_params)
+        if isinstance(self.classes_, list):
+            return np.column_stack([labels[column] for labels, column in zip(self.classes_, codes.T, strict=True)])
+        labels: npt.NDArray[Any] = self.classes_[codes]
+        return labels
+
+    @available_if(has_final("predict_proba"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The final estimator's probabilities, of shape (n_samples, n_classes); of label 1 for indicators."""
+        check_is_fitted(self)
+        given = self.final_estimator_.predict_proba(self._transform(X))
+        return np.column_stack([part[:, -1] for part in given]) if isinstance(given, list) else given
+
+    @available_if(has_final("decision_function"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def decision_function(self, X: Any) -> FloatArray:
+        """The final estimator's decision values."""
+        check_is_fitted(self)
+        values: FloatArray = self.final_estimator_.decision_function(self._transform(X))
+        return values
+
+
+class StackingRegressor(RegressorMixin, Stacking):  # type: ignore[misc]  # scikit-learn has no types
+    """A regressor that learns from the predictions of other regressors.
+
+    Members h_1, ..., h_T are fitted on all rows; the final regressor on z_i = (h_1^{-k(i)}(x_i), ..., h_T^{-k(i)}(x_i)), where
+    h^{-k(i)} is fitted without the fold that row i is in.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator)
+        Names and regressors. 'drop' in place of a regressor leaves it out.
+    final_estimator : estimator, default=None
+        The regressor that combines the members; None for `mercer.linear_model.RidgeCV()`.
+    cv : int, splitter, iterable or "prefit", default=None
+        Folds as in scikit-learn: None for 5. With "prefit" the members are taken as they are, fitted already, and the final
+        estimator learns from their predictions of X: these rows should not be those that they were fitted on.
+    n_jobs : int, default=None
+        How many members to fit at a time (joblib): None means one, unless a `joblib.parallel_config` says otherwise, -1 as many
+        as there are processors. The result does not depend on it.
+    passthrough : bool, default=False
+        Let the final estimator see X too.
+    verbose : bool or int, default=0
+        Log each member to the logger "mercer".
+
+    Attributes
+    ----------
+    estimators_ : list
+        The members that are not dropped, fitted on all rows.
+    named_estimators_ : Bunch
+        The fitted members by name.
+    final_estimator_ : estimator
+        The fitted final estimator, with its own `certificate_` if it leaves one.
+    stack_method_ : list of str
+        The method that each member is asked by: "predict".
+    n_features_in_ : int
+        Number of features, where members say it.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where members say them.
+
+    Notes
+    -----
+    A fit costs one fit of each member for every fold and one on all rows. `sample_weight` goes to all members and to the final
+    estimator. An error in a member names it. `SuperLearner` has weights that sum to one in place of a final estimator.
+
+    References
+    ----------
+    L. Breiman, Stacked regressions, Machine Learning 24 (1996).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from mercer.ensemble import StackingRegressor
+    >>> from mercer.linear_model import HuberRegressor, Lasso, Ridge
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> members = [("lasso", Lasso(alpha=0.1)), ("huber", HuberRegressor())]
+    >>> model = StackingRegressor(members, Ridge()).fit(X, y)
+    >>> bool(model.score(X, y) > 0.5)
+    True
+    >>> model.final_estimator_.coef_.shape
+    (2,)
+    """
+
+    _kind = _member_kind = "regressor"
+    _default_final = RidgeCV
+
+    def __init__(
+        self,
+        estimators: Any,
+        final_estimator: Any = None,
+        *,
+        cv: Any = None,
+        n_jobs: int | None = None,
+        passthrough: bool = False,
+        verbose: bool | int = 0,
+    ) -> None:
+        self.estimators = estimators
+        self.final_estimator = final_estimator
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.passthrough = passthrough
+        self.verbose = verbose
+
+    @fit_method
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> StackingRegressor:
+        """Fit members and final estimator.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Whatever all members take.
+        y : array-like of shape (n_samples,)
+        sample_weight : float or array-like of shape (n_samples,), default=None
+            Handed on to every member and to the final estimator, all of which must take it.
+        **fit_params
+            Metadata for members that ask for it, where scikit-learn's metadata routing is enabled.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, check_target(y), sample_weight, fit_params, {})
+        return self
+
+    @available_if(has_final("predict"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def predict(self, X: Any, **predict_params: Any) -> npt.NDArray[Any]:
+        """The value of each row; `predict_params` go to the final estimator."""
+        values: npt.NDArray[Any] = self._predict(X, predict_params)
+        return values

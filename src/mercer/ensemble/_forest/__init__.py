@@ -1,0 +1,1 @@
+"""Forests: bags of rows, trees in one store, and what the rows left out of the bags say."""
