@@ -16,33 +16,19 @@ from mercer._arrays import FloatArray
 from mercer._base import FitTask, MercerEstimator, fit_method, run_solver
 from mercer._native import kernels
 from mercer._parallel import effective_threads
-from mercer._params import (
-    Instance,
-    Integer,
-    InvalidParameterError,
-    Null,
-    OneOf,
-    RandomState,
-    Real,
-    Rule,
-    Verbosity,
-    check_params,
-)
+from mercer._params import Instance, Integer, Null, OneOf, RandomState, Real, Rule, Verbosity, check_params
 from mercer._random import as_random_state
 from mercer._trace import Outcome, Record, Status, store_outcome
 from mercer._tuning import Integers, Reals, Space
-from mercer.ensemble._anyboost.directions import Directions, each_direction, make_directions, node_values
+from mercer.ensemble._anyboost.directions import each_direction, make_directions, node_values
 from mercer.ensemble._anyboost.function_descent import FunctionDescent, best_constant, certificate
+from mercer.ensemble._anyboost.losses import NAMES, check_loss, signed
 from mercer.ensemble._boosting.learners import Learner, input_tags
 from mercer.ensemble._boosting.members import check_rows
 from mercer.ensemble._boosting.stages import NO_STAGES, StagedSweep, Stages
-from mercer.losses import LOSSES, Loss, get_loss
+from mercer.losses import Loss, get_loss
 from mercer.metrics import accuracy_score, r2_score
 from mercer.tree import DecisionTreeRegressor
-
-NAMES = sorted(
-    {name for loss in LOSSES.values() for name in (loss.name, *loss.aliases)} - {"zero_one", "softmax", "multinomial"}
-)
 
 
 def _has_classes(estimator: AnyBoost) -> bool:
@@ -198,11 +184,11 @@ class AnyBoost(StagedSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignor
 
     def _fit_stages(self, X: Any, y: Any, sample_weight: Any, stages: Stages) -> Self:
         params = check_params(self)
-        loss = _check_loss(params.loss)
+        loss = check_loss(params.loss)
         has_classes = loss.kind == "margin"
         random = as_random_state(params.random_state)
         learners = make_directions(self, self._learner(), X, y, sample_weight, random, has_classes=has_classes)
-        targets = _signed(learners) if has_classes else loss.check_y(learners.y.astype(np.float64))
+        targets = signed(learners) if has_classes else loss.check_y(learners.y.astype(np.float64))
         start = 0.0 if params.init == "zero" else best_constant(loss, targets, learners.weights)
         descent = FunctionDescent(loss, learners, targets, start, params.learning_rate, params.tol)
         labels = {"classes_": learners.classes} if has_classes else {}
@@ -298,27 +284,3 @@ class AnyBoost(StagedSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignor
         tags.input_tags.sparse = inputs is not None and inputs.sparse
         tags.input_tags.allow_nan = inputs is not None and inputs.allow_nan
         return tags
-
-
-def _check_loss(loss: str | Loss) -> Loss:
-    loss = get_loss(loss)
-    if loss.kind == "multiclass" or loss.name == "zero_one":
-        fault = "has an output a class" if loss.kind == "multiclass" else "has no slope to descend on"
-        raise InvalidParameterError(
-            f"AnyBoost: loss={loss!r} is not valid: it {fault}; it must be one of {NAMES}, or such an object."
-        )
-    return loss
-
-
-def _signed(learners: Directions) -> FloatArray:
-    """Two classes as -1 and +1."""
-    assert learners.classes is not None
-    n_classes = len(learners.classes)
-    if n_classes > 2:
-        raise ValueError(
-            f"AnyBoost: y holds {n_classes} classes. Only binary classification is supported. The type of the target is "
-            "multiclass."
-        )
-    if n_classes < 2:
-        raise ValueError(f"AnyBoost: y holds 1 class only, {learners.classes[0]!r}; it needs samples of 2 classes.")
-    return 2.0 * learners.y - 1.0

@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
 from mercer._tuning import OutOfBagView
-from mercer.ensemble._bagging.base import Bagging, LeftOut, _Task
+from mercer.ensemble._bagging.bag import LeftOut
+from mercer.ensemble._bagging.base import Bagging
+from mercer.ensemble._bagging.data import BagData
 from mercer.ensemble._bagging.members import BagMembers
 from mercer.metrics import r2_score
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -126,11 +128,11 @@ class BaggingClassifier(ClassifierMixin, Bagging):  # type: ignore[misc]
     def _default(self) -> Any:
         return DecisionTreeClassifier()
 
-    def _score_out_of_bag(self, values: FloatArray, data: _Task, is_known: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    def _score_out_of_bag(self, values: FloatArray, data: BagData, is_known: npt.NDArray[np.bool_]) -> dict[str, Any]:
         is_right = values[is_known].argmax(axis=1) == data.y[is_known]
         return {"oob_decision_function_": values, "oob_score_": float(np.mean(is_right))}
 
-    def _left_out_view(self, found: LeftOut, data: _Task) -> OutOfBagView:
+    def _left_out_view(self, found: LeftOut, data: BagData) -> OutOfBagView:
         assert data.classes is not None
         shares = found.values[found.is_known]
         labels = data.classes.take(shares.argmax(axis=1))
@@ -188,8 +190,8 @@ class BaggingRegressor(RegressorMixin, Bagging):  # type: ignore[misc]
     def _default(self) -> Any:
         return DecisionTreeRegressor()
 
-    def _score_out_of_bag(self, values: FloatArray, data: _Task, is_known: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    def _score_out_of_bag(self, values: FloatArray, data: BagData, is_known: npt.NDArray[np.bool_]) -> dict[str, Any]:
         return {"oob_prediction_": values, "oob_score_": float(r2_score(data.y[is_known], values[is_known]))}
 
-    def _left_out_view(self, found: LeftOut, data: _Task) -> OutOfBagView:
+    def _left_out_view(self, found: LeftOut, data: BagData) -> OutOfBagView:
         return OutOfBagView(found.is_known, found.values[found.is_known])

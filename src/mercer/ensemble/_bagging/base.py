@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
@@ -11,25 +10,24 @@ import numpy as np
 import numpy.typing as npt
 from sklearn import get_config
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, check_weights
 from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Fittable, Integer, Null, Real, Rule, check_params
 from mercer._trace import log, warn
-from mercer._trees.training import Training, check_training
 from mercer._tuning import Integers, Reals, Space
+from mercer.ensemble._bagging.bag import Bag, LeftOut
+from mercer.ensemble._bagging.data import BagData, check_data
 from mercer.ensemble._bagging.draws import BagDraws, Indices
-from mercer.ensemble._bagging.members import UNCHECKED, BagMembers
+from mercer.ensemble._bagging.members import BagMembers
 from mercer.ensemble._bagging.sweep import BaggingSweep
 from mercer.ensemble._bagging.trees import BaggedTrees, can_grow
 from mercer.ensemble._forest.bags import make_states
-from mercer.ensemble._forest.base import SAMPLING_RULES
+from mercer.ensemble._forest.sampling import SAMPLING_RULES
 
 _RULES: dict[str, Rule] = {
     **SAMPLING_RULES,
@@ -39,43 +37,6 @@ _RULES: dict[str, Rule] = {
     "bootstrap_features": Bool(),
     "oob_score": Bool(),
 }
-
-
-@dataclass(frozen=True)
-class _Task:
-    """One fit's data: classes are numbers in y; `trees` is there where Mercer's own trees are grown."""
-
-    X: Any
-    y: npt.NDArray[Any]
-    classes: npt.NDArray[Any] | None
-    trees: Training | None = None
-
-    @property
-    def n_classes(self) -> int:
-        return 0 if self.classes is None else len(self.classes)
-
-
-@dataclass(frozen=True)
-class Bag:
-    """What the members are clones of, the data, the members and their draws."""
-
-    base: Any
-    data: _Task
-    members: BagMembers | BaggedTrees
-    draws: tuple[BagDraws, ...]
-
-    def first(self, n_members: int) -> Bag:
-        """Some members from the beginning of one fit."""
-        (draws,) = self.draws
-        return replace(self, members=self.members.first(n_members), draws=(draws.first(n_members),))
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """Every row as the members that have not seen it predict it; NaN where all have, and it is not known."""
-
-    values: FloatArray
-    is_known: npt.NDArray[np.bool_]
 
 
 class Bagging(BaggingSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignore[misc]
@@ -161,7 +122,7 @@ class Bagging(BaggingSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignor
     ) -> Bag:
         """The members, those of earlier fits among them."""
         base = clone(self._get_estimator())
-        data = self._check_data(X, y, base, grows=can_grow(base, params) and not metadata)
+        data = check_data(self, X, y, base, is_classifier=self._is_classifier, grows=can_grow(base, params) and not metadata)
         weights = check_weights(sample_weight, len(data.y), np.float64)
         n_earlier = self._count_earlier(params)
         states = make_states(params.random_state, params.n_estimators - n_earlier, n_earlier)
@@ -183,7 +144,7 @@ class Bagging(BaggingSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignor
         if data.trees is not None:
             attributes["_coder"] = data.trees.coder
         if params.oob_score:
-            found = self._look_out_of_bag(bag) if found is None else found
+            found = bag.look_out(self.n_jobs) if found is None else found
             if not found.is_known.all():
                 warn(
                     f"Some inputs do not have OOB scores: {int((~found.is_known).sum())} rows are in the bag of every member; "
@@ -191,37 +152,6 @@ class Bagging(BaggingSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignor
                 )
             attributes |= self._score_out_of_bag(found.values, data, found.is_known)
         return attributes
-
-    def _check_data(self, X: Any, y: Any, base: Any, *, grows: bool) -> _Task:
-        if grows:
-            data = check_training(
-                self, X, y, None, is_classifier=self._is_classifier, categorical_features=base.categorical_features
-            )
-            y = self._one_column(data.targets.values[:, 0] if data.has_one_output else data.targets.values)
-            data = replace(data, has_one_output=y.ndim == 1)
-            return _Task(data.X, y, data.classes[0] if data.classes else None, data)
-        X, y = validate_data(self, X, y, **UNCHECKED, multi_output=True, y_numeric=not self._is_classifier)
-        y = self._one_column(y)
-        if not self._is_classifier:
-            return _Task(X, y, None)
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        return _Task(X, codes, classes)
-
-    def _one_column(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """A column vector as a vector; several columns are for regressors only."""
-        if y.ndim == 1:
-            return y
-        if y.shape[1] == 1:
-            warn(
-                "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), for "
-                "example using ravel().",
-                DataConversionWarning,
-            )
-            return y[:, 0]
-        if self._is_classifier:
-            raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
-        return y
 
     def _count_earlier(self, params: Any) -> int:
         """How many members a warm start goes on from."""
@@ -236,7 +166,7 @@ class Bagging(BaggingSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignor
         return n_earlier
 
     def _fit_members(
-        self, base: Any, data: _Task, weights: FloatArray | None, draws: BagDraws, params: Any, metadata: Any, task: FitTask
+        self, base: Any, data: BagData, weights: FloatArray | None, draws: BagDraws, params: Any, metadata: Any, task: FitTask
     ) -> BagMembers | BaggedTrees:
         if data.trees is None:
             return BagMembers.fit(
@@ -256,21 +186,7 @@ class Bagging(BaggingSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignor
 
     # ---- out of the bag
 
-    def _look_out_of_bag(self, bag: Bag) -> LeftOut:
-        data, draws = bag.data, bag.draws
-        if len({each.n_rows for each in draws}) > 1:
-            raise ValueError("After a warm start on other rows, out-of-bag estimates are not available.")
-        masks = [each.counts(member) == 0 for each in draws for member in range(len(each))]
-        left_out = [np.flatnonzero(mask) for mask in masks]
-        n_asked = np.sum(masks, axis=0)
-        shape = (len(data.y), data.n_classes) if data.n_classes else data.y.shape
-        total = np.zeros(shape)
-        for rows, values in zip(left_out, bag.members.each(data.X, self.n_jobs, lambda number: left_out[number]), strict=True):
-            total[rows] += values
-        counts = np.where(n_asked > 0, n_asked, np.nan)
-        return LeftOut(total / counts.reshape(-1, *[1] * (total.ndim - 1)), n_asked > 0)
-
-    def _score_out_of_bag(self, values: FloatArray, data: _Task, is_known: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    def _score_out_of_bag(self, values: FloatArray, data: BagData, is_known: npt.NDArray[np.bool_]) -> dict[str, Any]:
         raise NotImplementedError
 
     # ---- what was fitted

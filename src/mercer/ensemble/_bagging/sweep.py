@@ -91,7 +91,7 @@ def _fit_bag(ensemble: Any, X: Any, y: Any, sample_weight: Any) -> Any:
 def _judge(candidates: Candidates, place: int, bag: Any) -> tuple[Any, OutOfBagView]:
     """A fitted ensemble, and how it does out of its bags."""
     ensemble = candidates.estimators[place]
-    found = ensemble._look_out_of_bag(bag)
+    found = bag.look_out(ensemble.n_jobs)
     return candidates.fit(place, _store, bag, found), ensemble._left_out_view(found, bag.data)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from mercer._arrays import FloatArray
 from mercer._solvers.simplex import Mixture, RowLoss
 from mercer.losses import Loss, Squared
 
+LOSSES = {"classifier": ("log_loss", "brier"), "regressor": ("squared_error",)}  # the first is the default
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # as in scikit-learn's log_loss
 
 
@@ -73,3 +74,31 @@ class RiskOverRows:
         mean = float(np.sum(self._weights * losses)) / self._total  # not by BLAS: the same bits for any number of its threads
         spread = float(np.sum(self._weights * (losses - mean) ** 2)) / self._total
         return Risk(mean, float(np.sqrt(spread / self._total)))
+
+
+def check_loss(owner: str, loss: Any, kind: str) -> str | Loss:
+    """The loss for members of a kind, or an error that says which there are."""
+    if isinstance(loss, str):
+        name = LOSSES[kind][0] if loss == "auto" else loss
+        if name in LOSSES[kind]:
+            return name
+    elif kind == "regressor" and loss.kind == "residual" and loss.is_smooth and loss.is_convex:
+        return loss  # type: ignore[no-any-return]
+    others = " or a smooth convex loss of residuals" if kind == "regressor" else ""
+    names = " or ".join(map(repr, LOSSES[kind]))
+    raise ValueError(f"{owner}: loss={loss!r} is not valid for members that are {kind}s; it must be 'auto' or {names}{others}.")
+
+
+def risks_of(members: Mapping[str, Any], outputs: Sequence[Any], risk: RiskOverRows) -> dict[str, Any]:
+    """The risk of every member, and the best of them."""
+    risks: dict[str, Risk] = {}
+    for (name, member), output in zip(members.items(), outputs, strict=True):
+        column = risk.read(output)
+        with np.errstate(over="ignore", invalid="ignore"):
+            risks[name] = risk.of(column, risk.mixture([column]))
+        if not np.isfinite(risks[name].mean):
+            raise ValueError(
+                f"SuperLearner: the risk of member {name!r} ({type(member).__name__}) is not finite: it predicts values as "
+                f"large as {np.abs(column).max():.3g}. Scale X and y, or drop this member."
+            )
+    return {"cv_risk_": risks, "best_member_": min(risks, key=lambda name: risks[name].mean)}

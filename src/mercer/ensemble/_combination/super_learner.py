@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import FloatArray, check_labels
+from mercer._arrays import FloatArray
 from mercer._base import FitTask, fit_method, run_solver
 from mercer._parallel import serial_blas
 from mercer._params import (
@@ -28,18 +27,17 @@ from mercer._params import (
     Rule,
     Splitter,
     Verbosity,
-    check_params,
 )
 from mercer._solvers.simplex import SimplexNewton
-from mercer._trace import Certificate, Outcome, Record, Status, store_outcome
+from mercer._trace import store_outcome
+from mercer.ensemble._combination.either_kind import EitherKind
 from mercer.ensemble._combination.jobs import Job, run_jobs
-from mercer.ensemble._combination.members import KINDS, check_row_weights, check_target, is_dropped, respond
-from mercer.ensemble._combination.risk import Risk, RiskOverRows
-from mercer.ensemble._combination.stacking import Stacking, as_columns, fit_final, has_two_classes, response_of
+from mercer.ensemble._combination.members import check_row_weights, respond
+from mercer.ensemble._combination.risk import RiskOverRows, check_loss, risks_of
+from mercer.ensemble._combination.stacking import as_columns, fit_final, has_two_classes, response_of
+from mercer.ensemble._combination.weights import weights_outcome
 from mercer.losses import Loss
 from mercer.metrics import accuracy_score, r2_score
-
-LOSSES = {"classifier": ("log_loss", "brier"), "regressor": ("squared_error",)}  # the first is the default
 
 
 def _has_probabilities(ensemble: SuperLearner) -> bool:
@@ -49,7 +47,7 @@ def _has_probabilities(ensemble: SuperLearner) -> bool:
     return final is None or bool(final.predict_proba)  # its own AttributeError says what lacks
 
 
-class SuperLearner(Stacking):
+class SuperLearner(EitherKind):
     """The mixture of several members whose cross-validated risk is the least; for regression and classification alike.
 
     With h_m^{-k(i)} for member m fitted without the fold that row i is in, the weights are
@@ -142,7 +140,6 @@ class SuperLearner(Stacking):
     True
     """
 
-    _member_kind = None
     passthrough = False
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {
         "estimators": NamedEstimators(),
@@ -176,38 +173,13 @@ class SuperLearner(Stacking):
         self.max_iter = max_iter
         self.tol = tol
 
-    # ---- the kind, which is that of the members
-
-    @property
-    def _kind(self) -> str | None:  # type: ignore[override]
-        members = [member for _, member in self._pairs() if not is_dropped(member) and not isinstance(member, type)]
-        return next((kind for kind, is_kind in KINDS.items() if members and all(map(is_kind, members))), None)
-
-    @property
-    def stack_method(self) -> str:
-        return "predict_proba" if self._kind == "classifier" else "predict"
-
     def _final(self) -> Any:
         return self.final_estimator
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type, tags.target_tags.required = self._kind, True
-        tags.classifier_tags = ClassifierTags() if self._kind == "classifier" else None
-        tags.regressor_tags = RegressorTags() if self._kind == "regressor" else None
-        return tags
-
     def _check(self) -> tuple[SimpleNamespace, dict[str, Any]]:
-        params = check_params(self)
-        members = self._check_members(params.estimators, None)
-        owner, kind = type(self).__name__, self._kind
-        if kind is None:
-            kinds = {name: [kind for kind, is_kind in KINDS.items() if is_kind(member)] for name, member in members.items()}
-            described = ", ".join(f"{name!r} is {' and '.join(found) or 'neither'}" for name, found in kinds.items())
-            raise ValueError(f"{owner}: estimators must be all classifiers or all regressors; {described}.")
-        if params.final_estimator is not None and not KINDS[kind](params.final_estimator):
-            raise ValueError(f"{owner}: final_estimator={params.final_estimator!r} is not valid; it must be a {kind} or None.")
-        params.loss = _check_loss(owner, params.loss, kind)
+        params, members = super()._check()
+        assert self._kind is not None  # members without a common kind are refused
+        params.loss = check_loss(type(self).__name__, params.loss, self._kind)
         return params, members
 
     # ---- the fit
@@ -239,18 +211,11 @@ class SuperLearner(Stacking):
         methods = [response_of(type(self).__name__, *pair, self.stack_method) for pair in zip(members, fitted, strict=True)]
         outputs = self._outputs_to_learn_from(members, X, y, methods, routed, params, task)
         risk = RiskOverRows(params.loss, y, weights, len(found.get("classes_", ())))
-        found |= {**self._members_attributes(members, fitted), "stack_method_": methods, **_risks(members, outputs, risk)}
+        found |= {**self._members_attributes(members, fitted), "stack_method_": methods, **risks_of(members, outputs, risk)}
         self._forget()
         if params.final_estimator is None:
             return self._fit_weights(outputs, risk, params, task, found)
         return self._fit_final(outputs, y, weights, risk, params, task, found)
-
-    def _check_y(self, y: Any) -> tuple[npt.NDArray[Any], dict[str, Any]]:
-        """Targets, or codes of labels with the classes that they stand for."""
-        if self._kind == "regressor":
-            return check_target(y), {}
-        classes, codes = check_labels(y)
-        return codes, {"classes_": classes}
 
     def _forget(self) -> None:
         """What an earlier fit of another kind left; a failed fit puts it back."""
@@ -274,7 +239,7 @@ class SuperLearner(Stacking):
             attributes = fitted()
         task.end(lambda: attributes)
         self._store(attributes)
-        return store_outcome(self, _outcome(solver, status, history, params))
+        return store_outcome(self, weights_outcome(solver, status, history, params))
 
     def _fit_final(
         self,
@@ -339,55 +304,3 @@ class SuperLearner(Stacking):
         """The share of right labels, or the coefficient of determination R^2."""
         measure = accuracy_score if self._kind == "classifier" else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
-
-
-def _check_loss(owner: str, loss: Any, kind: str) -> str | Loss:
-    """The loss for members of a kind, or an error that says which there are."""
-    if isinstance(loss, str):
-        name = LOSSES[kind][0] if loss == "auto" else loss
-        if name in LOSSES[kind]:
-            return name
-    elif kind == "regressor" and loss.kind == "residual" and loss.is_smooth and loss.is_convex:
-        return loss  # type: ignore[no-any-return]
-    others = " or a smooth convex loss of residuals" if kind == "regressor" else ""
-    names = " or ".join(map(repr, LOSSES[kind]))
-    raise ValueError(f"{owner}: loss={loss!r} is not valid for members that are {kind}s; it must be 'auto' or {names}{others}.")
-
-
-def _risks(members: Mapping[str, Any], outputs: Sequence[Any], risk: RiskOverRows) -> dict[str, Any]:
-    """The risk of every member, and the best of them."""
-    risks: dict[str, Risk] = {}
-    for (name, member), output in zip(members.items(), outputs, strict=True):
-        column = risk.read(output)
-        with np.errstate(over="ignore", invalid="ignore"):
-            risks[name] = risk.of(column, risk.mixture([column]))
-        if not np.isfinite(risks[name].mean):
-            raise ValueError(
-                f"SuperLearner: the risk of member {name!r} ({type(member).__name__}) is not finite: it predicts values as "
-                f"large as {np.abs(column).max():.3g}. Scale X and y, or drop this member."
-            )
-    return {"cv_risk_": risks, "best_member_": min(risks, key=lambda name: risks[name].mean)}
-
-
-def _outcome(solver: SimplexNewton, status: Status, history: list[Record], params: SimpleNamespace) -> Outcome:
-    """What the weights reached."""
-    if status is Status.CONVERGED and solver.relative_gap > params.tol:
-        status = Status.INEXACT
-    certificate = Certificate(
-        method="Newton's method with an active set on the simplex",
-        status=status,
-        primal=solver.at.value,
-        condition="gap over the risk of the best member",
-        residual=solver.relative_gap,
-        tol=params.tol,
-        dual=solver.at.value - solver.at.gap,
-        gap=solver.at.gap,
-    )
-    warning = None
-    if status in (Status.MAX_ITER, Status.INEXACT):
-        ended = f"{params.max_iter} iterations" if status is Status.MAX_ITER else "no further progress"
-        warning = (
-            f"after {ended} other weights might be better by {solver.relative_gap:.3g} of the risk of the best member, not "
-            f"within tol={params.tol:.3g}. Raise max_iter or tol."
-        )
-    return Outcome(certificate, history, warning)

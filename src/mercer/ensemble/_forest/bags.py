@@ -63,6 +63,16 @@ class Bags:
     def make(cls, states: IntArray, n_rows: int, n_draws: int, weights: FloatArray | None) -> Bags:
         return cls(states, n_rows, n_draws, np.cumsum(weights) if n_draws and weights is not None else None)
 
+    @classmethod
+    def join(cls, bags: tuple[Bags, ...]) -> Bags:
+        """The bags of all trees; they must have been drawn from the same rows in the same way."""
+        first, *others = bags
+        for other in others:
+            is_same = (other.n_rows, other.n_draws) == (first.n_rows, first.n_draws)
+            if not is_same or not np.array_equal(np.asarray(other.cumulative), np.asarray(first.cumulative)):
+                raise ValueError("After a warm start on other rows or weights, out-of-bag estimates are not available.")
+        return cls(np.concatenate([each.states for each in bags]), first.n_rows, first.n_draws, first.cumulative)
+
     def __len__(self) -> int:
         return len(self.states)
 

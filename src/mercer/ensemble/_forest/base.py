@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,38 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._arrays import FloatArray
 from mercer._base import FitTask, MercerEstimator
 from mercer._parallel import effective_threads
-from mercer._params import Bool, Function, Integer, Null, NumberOfJobs, OneOf, RandomState, Real, Rule, Verbosity, check_params
+from mercer._params import check_params
 from mercer._trace import log, warn
-from mercer._trees.categories import CATEGORICAL_RULE, UNSEEN_RULE
-from mercer._trees.growth import GROWTH_RULES, MONOTONE_RULE, Growth, check_directions, count_features, make_growth
+from mercer._trees.growth import check_directions, count_features, make_growth
 from mercer._trees.pruning import prune
 from mercer._trees.store import IntArray, TreeStore
 from mercer._trees.training import Training, check_query, check_training, require_counts
 from mercer.ensemble._forest.bags import Bags, count_draws, make_states
+from mercer.ensemble._forest.balanced import grow_balanced
 from mercer.ensemble._forest.out_of_bag import OutOfBag, look_out_of_bag
+from mercer.ensemble._forest.sampling import check_sampling, class_weight_of_all, needs_left_out
 from mercer.ensemble._forest.tree_sequence import TreeSequence
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-SAMPLING_RULES: dict[str, Rule] = {
-    "n_estimators": Integer(1),
-    "bootstrap": Bool(),
-    "oob_score": Bool() | Function(),
-    "max_samples": Null() | Integer(1) | Real(above=0),
-    "n_jobs": NumberOfJobs(),
-    "random_state": RandomState(),
-    "verbose": Verbosity(),
-    "warm_start": Bool(),
-}
-FOREST_RULES: dict[str, Rule] = {
-    **GROWTH_RULES,
-    **SAMPLING_RULES,
-    "monotonic_cst": MONOTONE_RULE,
-    "categorical_features": CATEGORICAL_RULE,
-    "unseen": UNSEEN_RULE,
-    "tree_weights": Null() | OneOf("oob"),
-    "oob_importance": Bool(),
-}
-_WEIGHTS_AT_ONCE = 16_000_000  # rows times trees whose weights are held at a time
 
 
 class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
@@ -89,7 +68,7 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
 
     def _training(self, X: Any, y: Any, sample_weight: Any, params: Any, *, is_classifier: bool) -> Training:
         """What a fit is given, checked."""
-        _check_sampling(params)
+        check_sampling(params)
         data = check_training(
             self,
             X,
@@ -97,7 +76,7 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
             sample_weight,
             is_classifier=is_classifier,
             categorical_features=params.categorical_features,
-            class_weight=_class_weight_of_all(params),
+            class_weight=class_weight_of_all(params),
         )
         require_counts(params.criterion, data)
         return data
@@ -146,7 +125,7 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
         columns = growth.columns(data.X, data.coder.flags, n_threads)
         log(params.verbose, "%s: growing %d trees on %d rows", type(self).__name__, len(bags), bags.n_rows)
         if bags.n_draws and getattr(params, "class_weight", None) == "balanced_subsample":
-            store = _grow_balanced(growth, columns, data, bags, n_threads)
+            store = grow_balanced(growth, columns, data, bags, n_threads)
         else:
             store = growth.grow(
                 columns, data.targets, data.weights, seeds=bags.seeds, n_draws=bags.n_draws, n_threads=n_threads
@@ -161,7 +140,7 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
     def _look_out_of_bag(self, params: Any, store: TreeStore, bags: tuple[Bags, ...], data: Training) -> OutOfBag:
         is_weighted, has_importance = params.tree_weights == "oob", params.oob_importance
         return look_out_of_bag(
-            store, _join_bags(bags), data.X, data.targets,
+            store, Bags.join(bags), data.X, data.targets,
             is_weighted=is_weighted, has_importance=has_importance, n_threads=effective_threads(params.n_jobs),
         )  # fmt: skip
 
@@ -303,72 +282,5 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
         return tags
 
 
-def needs_left_out(params: Any) -> bool:
-    """Whether a fit looks at the rows that each tree has not seen."""
-    return bool(params.oob_score or params.tree_weights == "oob" or params.oob_importance)
-
-
-def _check_sampling(params: Any) -> None:
-    """What needs rows that are left out needs a bootstrap."""
-    if params.bootstrap:
-        return
-    if params.max_samples is not None:
-        raise ValueError(
-            f"max_samples={params.max_samples!r} cannot be set if bootstrap=False. Either switch to bootstrap=True or set "
-            "max_samples=None."
-        )
-    needs: Mapping[str, bool] = {
-        "oob_score": bool(params.oob_score),
-        "tree_weights": params.tree_weights is not None,
-        "oob_importance": params.oob_importance,
-    }
-    for name, is_asked in needs.items():
-        if is_asked:
-            raise ValueError(
-                f"{name}={getattr(params, name)!r} is not valid: Out of bag estimation only available if bootstrap=True."
-            )
-
-
-def _class_weight_of_all(params: Any) -> Any:
-    """The class weights that hold for all trees alike."""
-    class_weight = getattr(params, "class_weight", None)
-    if isinstance(class_weight, str) and class_weight == "balanced_subsample":
-        return None if params.bootstrap else "balanced"
-    return class_weight
-
-
 def _are_equal(one: Any, other: Any) -> bool:
     return len(one) == len(other) and all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
-
-
-def _join_bags(bags: tuple[Bags, ...]) -> Bags:
-    """The bags of all trees; they must have been drawn from the same rows in the same way."""
-    first, *others = bags
-    for other in others:
-        is_same = (other.n_rows, other.n_draws) == (first.n_rows, first.n_draws)
-        if not is_same or not _are_equal([other.cumulative], [first.cumulative]):
-            raise ValueError("After a warm start on other rows or weights, out-of-bag estimates are not available.")
-    return Bags(np.concatenate([each.states for each in bags]), first.n_rows, first.n_draws, first.cumulative)
-
-
-def _grow_balanced(growth: Growth, columns: Any, data: Training, bags: Bags, n_threads: int) -> TreeStore:
-    """Trees whose classes weigh the same in each bag."""
-    step = max(1, _WEIGHTS_AT_ONCE // bags.n_rows)
-    stores = []
-    for begin in range(0, len(bags), step):
-        members = range(begin, min(begin + step, len(bags)))
-        weights = np.stack([_balance(bags.counts(member), data.targets.values) for member in members])
-        seeds = bags.seeds[members.start : members.stop]
-        stores.append(growth.grow(columns, data.targets, weights, seeds=seeds, n_threads=n_threads))
-    return TreeStore.join(stores) if len(stores) > 1 else stores[0]
-
-
-def _balance(counts: FloatArray, codes: npt.NDArray[np.int32]) -> FloatArray:
-    """Counts times the weights that make the classes of each output weigh the same in the bag."""
-    out = counts.copy()
-    for column in codes.T:
-        of_class = np.bincount(column, weights=counts)
-        n_present = int((of_class > 0).sum())
-        factors = np.divide(counts.sum(), n_present * of_class, where=of_class > 0, out=np.zeros_like(of_class))
-        out *= factors[column]
-    return out

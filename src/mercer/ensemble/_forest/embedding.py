@@ -17,7 +17,8 @@ from mercer._random import as_random_state
 from mercer._trees.store import TreeStore
 from mercer._trees.training import Training
 from mercer.ensemble._forest.bags import Bags
-from mercer.ensemble._forest.base import FOREST_RULES, Forest
+from mercer.ensemble._forest.base import Forest
+from mercer.ensemble._forest.sampling import FOREST_RULES
 from mercer.tree import ExtraTreeRegressor
 
 # What the trees are not asked: one random feature and one random place a node, on all rows.

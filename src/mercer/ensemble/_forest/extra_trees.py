@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.ensemble._forest.kinds import ForestClassifier, ForestRegressor
+from mercer.ensemble._forest.classifier import ForestClassifier
+from mercer.ensemble._forest.regressor import ForestRegressor
 from mercer.tree import ExtraTreeClassifier, ExtraTreeRegressor
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mercer.ensemble._forest.kinds import ForestClassifier, ForestRegressor
+from mercer.ensemble._forest.classifier import ForestClassifier
+from mercer.ensemble._forest.regressor import ForestRegressor
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
