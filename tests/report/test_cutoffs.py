@@ -16,8 +16,8 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from mercer._assessment.predictions import ClassPredictions
 from mercer._report.cutoffs import calibration_of, cutoffs_of, roc_and_pr, scores_of, threshold_curves, tuned_threshold
-from mercer._report.predictions import ClassPredictions
 
 
 def _found(score, is_positive, threshold=0.5):

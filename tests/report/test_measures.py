@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from mercer._report.counts import confusion_matrix, from_counts
+from mercer._assessment.confusion import confusion_matrix
+from mercer._assessment.predictions import ClassPredictions, NumberPredictions
+from mercer._assessment.ranking import Ranking
+from mercer._report.counts import from_counts
 from mercer._report.measures import class_measures, measures_per_class, metric_of, regression_measures
-from mercer._report.predictions import ClassPredictions
-from mercer._report.ranking import Ranking
 from mercer._report.scoring import as_scoring
 
 
@@ -51,7 +52,7 @@ BINARY = {
 @given(seed=st.integers(0, 10_000), n_rows=st.integers(4, 60))
 def test_measures_of_two_classes_are_those_of_scikit_learn(seed, n_rows):
     found = _predictions(seed, n_rows, 2)
-    values = _values(class_measures(found, as_scoring("roc_auc"), np.random.default_rng(0)))
+    values = _values(class_measures(found, as_scoring("roc_auc"), np.random.RandomState(0)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, peer in BINARY.items():
@@ -69,9 +70,12 @@ def test_measures_of_two_classes_are_those_of_scikit_learn(seed, n_rows):
 @given(seed=st.integers(0, 10_000), n_rows=st.integers(8, 60), n_classes=st.integers(3, 5))
 def test_measures_of_many_classes_are_those_of_scikit_learn(seed, n_rows, n_classes):
     found = _predictions(seed, n_rows, n_classes)
-    values = _values(class_measures(found, as_scoring("accuracy"), np.random.default_rng(0)))
+    values = _values(class_measures(found, as_scoring("accuracy"), np.random.RandomState(0)))
     true, predicted = found.true, found.predicted
-    np.testing.assert_array_equal(confusion_matrix(found), metrics.confusion_matrix(true, predicted, labels=range(n_classes)))
+    np.testing.assert_array_equal(
+        confusion_matrix(found.true, found.predicted, found.n_classes),
+        metrics.confusion_matrix(true, predicted, labels=range(n_classes)),
+    )
     expected = {
         "accuracy": metrics.accuracy_score(true, predicted),
         "balanced_accuracy": metrics.balanced_accuracy_score(true, predicted),
@@ -103,9 +107,9 @@ def test_rankings_under_weights_are_those_of_scikit_learn(seed, n_rows):
     weight[:2] = 1  # both classes stay
     ranking, score = Ranking(found.true == 1, found.probability[:, 1]), found.probability[:, 1]
     expected = metrics.roc_auc_score(found.true, score, sample_weight=weight)
-    assert math.isclose(ranking.roc_auc(weight), expected, abs_tol=1e-12)
+    assert math.isclose(ranking.roc_auc(weight[None])[0], expected, abs_tol=1e-12)
     expected = metrics.average_precision_score(found.true, score, sample_weight=weight)
-    assert math.isclose(ranking.average_precision(weight), expected, abs_tol=1e-12)
+    assert math.isclose(ranking.average_precision(weight[None])[0], expected, abs_tol=1e-12)
 
 
 def test_measures_of_a_regression_are_those_of_scikit_learn():
@@ -113,7 +117,11 @@ def test_measures_of_a_regression_are_those_of_scikit_learn():
     true = rng.normal(5, 1, size=101)
     predicted = true + rng.normal(0, 0.5, size=101)
     for rows in (slice(None), slice(100)):
-        values = _values(regression_measures(true[rows], predicted[rows], as_scoring("neg_mean_squared_error"), rng))
+        values = _values(
+            regression_measures(
+                NumberPredictions(true[rows], predicted[rows]), as_scoring("neg_mean_squared_error"), np.random.RandomState(0)
+            )
+        )
         expected = {
             "r2": metrics.r2_score,
             "rmse": metrics.root_mean_squared_error,
@@ -128,7 +136,9 @@ def test_measures_of_a_regression_are_those_of_scikit_learn():
 
 def test_no_relative_error_of_targets_that_are_zero():
     true = np.array([0.0, 1.0, 2.0])
-    assert "mape" not in _values(regression_measures(true, true + 1, as_scoring("r2"), np.random.default_rng(0)))
+    assert "mape" not in _values(
+        regression_measures(NumberPredictions(true, true + 1), as_scoring("r2"), np.random.RandomState(0))
+    )
 
 
 @pytest.mark.parametrize("scoring", ["neg_mean_gamma_deviance", "explained_variance"])
@@ -136,7 +146,7 @@ def test_a_measure_that_is_none_of_the_report_is_resampled_by_its_scorer(scoring
     rng = np.random.default_rng(0)
     true = rng.gamma(3, size=80) + 1
     predicted = true * rng.uniform(0.8, 1.25, size=80)
-    metric = regression_measures(true, predicted, as_scoring(scoring), rng)[0]
+    metric = regression_measures(NumberPredictions(true, predicted), as_scoring(scoring), np.random.RandomState(0))[0]
     peer = {
         "neg_mean_gamma_deviance": metrics.mean_gamma_deviance,
         "explained_variance": metrics.explained_variance_score,
@@ -150,7 +160,7 @@ def test_a_measure_that_is_none_of_the_report_is_resampled_by_its_scorer(scoring
 @pytest.mark.parametrize("scoring", ["jaccard_macro", "neg_log_loss", "roc_auc_ovr"])
 def test_every_scorer_of_classes_can_be_the_metric(scoring):
     found = _predictions(3, 60, 3)
-    metric = metric_of(class_measures(found, as_scoring(scoring), np.random.default_rng(0)))
+    metric = metric_of(class_measures(found, as_scoring(scoring), np.random.RandomState(0)))
     assert metric["value"] is not None
     assert metric["low"] <= metric["high"]
 
@@ -158,13 +168,13 @@ def test_every_scorer_of_classes_can_be_the_metric(scoring):
 @pytest.mark.parametrize("scoring", ["roc_auc", "jaccard"])
 def test_decision_values_stand_in_for_probabilities(scoring):
     found = _predictions(5, 60, 2, decision=True)
-    measures = class_measures(found, as_scoring(scoring), np.random.default_rng(0))
+    measures = class_measures(found, as_scoring(scoring), np.random.RandomState(0))
     assert metric_of(measures)["value"] is not None
     assert {"log_loss", "brier"}.isdisjoint(_values(measures))
 
 
 def test_the_measure_that_models_were_compared_by_comes_first():
-    measures = class_measures(_predictions(0, 30, 2), as_scoring("neg_log_loss"), np.random.default_rng(0))
+    measures = class_measures(_predictions(0, 30, 2), as_scoring("neg_log_loss"), np.random.RandomState(0))
     assert [measure["name"] for measure in measures if measure["is_metric"]] == ["log_loss"]
     assert measures[0]["name"] == "log_loss"
     assert not measures[0]["greater_is_better"]
@@ -182,7 +192,7 @@ def test_the_worked_example_of_the_notes():
 @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
 def test_f_beta_is_that_of_scikit_learn(beta):
     found = _predictions(1, 50, 2)
-    (tn, fp), (fn, tp) = confusion_matrix(found).tolist()
+    (tn, fp), (fn, tp) = confusion_matrix(found.true, found.predicted, found.n_classes).tolist()
     expected = metrics.fbeta_score(found.true, found.predicted, beta=beta)
     assert math.isclose(from_counts(tp, fp, tn, fn, beta=beta)["f_beta"], expected, rel_tol=1e-12)
 

@@ -10,10 +10,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from mercer._assessment.predictions import ClassPredictions
 from mercer._report import ReportError, render_html, write_html
 from mercer._report.cutoffs import scores_of, threshold_curves
 from mercer._report.page.html import Html, escape, json_script, tag
-from mercer._report.predictions import ClassPredictions
 from tests.report.samples import HOSTILE, content, hostile_content
 
 TASKS = ["binary", "multiclass", "regression"]

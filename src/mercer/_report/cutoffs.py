@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from mercer._arrays import FloatArray
+from mercer._assessment.bootstrap import on_sample
+from mercer._assessment.intervals import wilson
+from mercer._assessment.predictions import ClassPredictions
+from mercer._assessment.ranking import Ranking
 from mercer._report.content import Calibration, Curve, Scores, ThresholdCurves
 from mercer._report.counts import from_counts
 from mercer._report.frames import IntArray
-from mercer._report.intervals import wilson
-from mercer._report.predictions import ClassPredictions
-from mercer._report.ranking import Ranking
+from mercer._report.measures import LEVEL
 
 _MOST_CUTOFFS = 2000
 _MOST_POINTS = 400  # of a curve that is drawn
@@ -142,7 +144,7 @@ def roc_and_pr(label: Any, is_positive: Any, score: FloatArray, most_points: int
     if not cutoffs.n_positive or not cutoffs.n_negative:
         return None
     tp, fp = cutoffs.tp[::-1], cutoffs.fp[::-1]
-    ranking, one = Ranking(is_positive, score), np.ones(len(score))
+    ranking = Ranking(is_positive, score)
     share = cutoffs.n_positive / len(score)
     at = _corners(fp.astype(float), tp.astype(float))
     at = at[_spread_over(len(at), most_points, np.empty(0, dtype=np.intp))]
@@ -150,13 +152,13 @@ def roc_and_pr(label: Any, is_positive: Any, score: FloatArray, most_points: int
         label=str(label),
         x=_rounded(fp[at] / cutoffs.n_negative),
         y=_rounded(tp[at] / cutoffs.n_positive),
-        area=ranking.roc_auc(one),
+        area=on_sample(ranking.roc_auc, len(score)),
         share=share,
     )
     precision = np.append(1.0, tp[1:] / (tp[1:] + fp[1:]))  # nothing called positive: 1 by convention
     recall = tp / cutoffs.n_positive
     at = _spread_over(len(tp), most_points, np.empty(0, dtype=np.intp))
-    area = ranking.average_precision(one)
+    area = on_sample(ranking.average_precision, len(score))
     return roc, Curve(label=str(label), x=_rounded(recall[at]), y=_rounded(precision[at]), area=area, share=share)
 
 
@@ -167,13 +169,13 @@ def calibration_of(label: Any, is_positive: Any, probability: FloatArray) -> Cal
     held = np.flatnonzero(count)
     predicted = np.bincount(codes, probability, _N_BINS)[held] / count[held]
     positive = np.bincount(codes[is_positive], minlength=_N_BINS)[held]
-    ends = [wilson(int(part), int(whole)) for part, whole in zip(positive, count[held], strict=True)]
+    ends = [wilson(int(part), int(whole), LEVEL) for part, whole in zip(positive, count[held], strict=True)]
     return Calibration(
         label=str(label),
         predicted=_rounded(predicted),
         observed=_rounded(positive / count[held]),
-        low=_rounded(np.array([low for low, _ in ends], dtype=float)),
-        high=_rounded(np.array([high for _, high in ends], dtype=float)),
+        low=_rounded(np.array([low for low, _ in ends])),
+        high=_rounded(np.array([high for _, high in ends])),
         count=count[held].tolist(),
         error=float(np.abs(positive / count[held] - predicted) @ count[held] / len(codes)),
     )

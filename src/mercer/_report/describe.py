@@ -10,19 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from mercer._arrays import FloatArray
+from mercer._assessment.confusion import confusion_matrix
+from mercer._assessment.predictions import ClassPredictions, NumberPredictions, as_codes, predict_classes, predict_numbers
 from mercer._random import as_random_state
 from mercer._report.content import ClassMeasures, Confusion, Curves, Description, Measure, Residuals, Scores, Test
-from mercer._report.counts import confusion_matrix
 from mercer._report.cutoffs import calibration_of, roc_and_pr, scores_of, threshold_curves, tuned_threshold
 from mercer._report.errors import row_numbers, worst_class_errors, worst_regression_errors
 from mercer._report.frames import Table, as_table
 from mercer._report.importance import permutation_importance
-from mercer._report.intervals import LEVEL
 from mercer._report.learning import learning_curve
-from mercer._report.measures import class_measures, measures_per_class, metric_of, regression_measures
+from mercer._report.measures import LEVEL, class_measures, measures_per_class, metric_of, regression_measures
 from mercer._report.numbers import decimals_for, interval, level, number
-from mercer._report.predictions import ClassPredictions, as_codes, predict_classes
 from mercer._report.residuals import residuals_of
 from mercer._report.scoring import Scoring, as_scoring
 
@@ -105,7 +103,7 @@ def describe(
         errors = worst_class_errors(part.found, test, importance, numbers)
         strata = as_codes(y_train, part.found.labels, "y_train")
     else:
-        errors = worst_regression_errors(*part.found, test, importance, numbers)
+        errors = worst_regression_errors(part.found.true, part.found.predicted, test, importance, numbers)
         strata = None
     tell("learning")
     learning, learning_note = learning_curve(model, train, y_train, strata, measure, seed, start + seconds)
@@ -135,7 +133,7 @@ def describe(
 class _Part:
     """What depends on the kind of task."""
 
-    found: ClassPredictions | tuple[FloatArray, FloatArray]
+    found: ClassPredictions | NumberPredictions
     measures: list[Measure]
     per_class: list[ClassMeasures] | None = None
     confusion: Confusion | None = None
@@ -146,18 +144,18 @@ class _Part:
 
 
 def _regression_part(model: Any, test: Table, y_test: Any, scoring: Scoring, seed: int) -> _Part:
-    true = np.asarray(y_test, dtype=np.float64).ravel()
-    predicted = np.asarray(model.predict(test.data), dtype=np.float64).ravel()
-    if not np.isfinite(predicted).all():
+    found = predict_numbers(model, test.data, y_test)
+    if not np.isfinite(found.predicted).all():
         raise ValueError("describe: the model predicts NaN or infinite values for rows of X_test.")
-    measures = regression_measures(true, predicted, scoring, np.random.default_rng(seed))
-    return _Part((true, predicted), measures, residuals=residuals_of(true, predicted))
+    measures = regression_measures(found, scoring, np.random.RandomState(seed))
+    return _Part(found, measures, residuals=residuals_of(found.true, found.predicted))
 
 
 def _class_part(model: Any, test: Table, y_test: Any, classes: list[Any], scoring: Scoring, seed: int) -> _Part:
     found = predict_classes(model, test.data, y_test, classes)
-    part = _Part(found, class_measures(found, scoring, np.random.default_rng(seed)))
-    part.confusion = Confusion(labels=[str(label) for label in classes], matrix=confusion_matrix(found).tolist())
+    part = _Part(found, class_measures(found, scoring, np.random.RandomState(seed)))
+    matrix = confusion_matrix(found.true, found.predicted, found.n_classes)
+    part.confusion = Confusion(labels=[str(label) for label in classes], matrix=matrix.tolist())
     absent = [str(label) for code, label in enumerate(classes) if not np.any(found.true == code)]
     if absent:
         part.notes.append(f"The test rows hold no row of {', '.join(absent)}: some measures and curves are not defined.")
@@ -176,7 +174,7 @@ def _curves(found: ClassPredictions, scores: Scores | None) -> Curves:
     codes = [1] if found.n_classes == 2 else list(range(found.n_classes))
     curves = Curves(roc=[], pr=[], calibration=[], threshold=threshold_curves(scores) if scores else None)
     for code in codes:
-        score = found.probability[:, code] if found.probability is not None else found.decision
+        score = found.probability[:, code] if found.probability is not None else found.score
         if score is None or not np.isfinite(score).all():
             continue
         is_positive = found.true == code

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from mercer._arrays import FloatArray
+from mercer._assessment.predictions import ClassPredictions
 from mercer._report.content import Importance, RowError
 from mercer._report.frames import IntArray, Table, as_text
-from mercer._report.predictions import ClassPredictions
 
 _MOST_ERRORS = 12
 _MOST_COLUMNS = 12
@@ -38,8 +38,8 @@ def worst_class_errors(
     probability = found.probability
     if probability is not None:
         badness = -probability[wrong, found.true[wrong]]
-    elif found.decision is not None:
-        badness = np.abs(found.decision[wrong])
+    elif found.score is not None:
+        badness = np.abs(found.score[wrong])
     else:
         badness = np.zeros(len(wrong))
     worst = wrong[np.argsort(-badness, kind="stable")][:_MOST_ERRORS]

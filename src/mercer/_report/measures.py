@@ -1,30 +1,36 @@
-"""Measures on test rows with their confidence intervals."""
+"""Measures on test rows with their confidence intervals, in the words of the report."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mercer._arrays import FloatArray
+from mercer._assessment.bootstrap import Bootstrap, on_sample
+from mercer._assessment.confusion import confusion_matrix
+from mercer._assessment.intervals import wilson
+from mercer._assessment.measures import Estimate, assess_classes, assess_numbers, resampled
+from mercer._assessment.predictions import ClassPredictions, NumberPredictions
+from mercer._assessment.ranking import Ranking
 from mercer._report.content import ClassMeasures, Measure
-from mercer._report.counts import confusion_matrix, f1_macro, f1_scores, f1_weighted, g_mean, kappa, mcc, mean_recall, share
-from mercer._report.frames import IntArray
-from mercer._report.intervals import Interval, bootstrap_confusion, bootstrap_rows, wilson
-from mercer._report.predictions import ClassPredictions, replay_of
-from mercer._report.ranking import Ranking
+from mercer._report.counts import share
 from mercer._report.scoring import WORDS, Scoring
 
-OfRows = Callable[[FloatArray], float]  # a measure as a function of the weights of rows
+LEVEL = 0.95
 
-_F1_MEANS = {"f1_macro": f1_macro, "f1_weighted": f1_weighted}
+_N_RESAMPLES = 1000
+_N_SCORER_RESAMPLES = 200  # a scorer takes them one by one
+_MOST_DRAWS = 2e7  # rows times resamples: 1,000 resamples up to 20,000 rows, then fewer
 
-
-def _mean_of(loss: FloatArray, weight: FloatArray) -> float:
-    return float(loss @ weight / weight.sum())
+_OF_MATRIX = ("g_mean", "mcc", "kappa")
+_OF_SCORES = ("roc_auc", "average_precision", "log_loss", "brier")
+_OF_TWO = ("accuracy", "precision", "recall", "specificity", "npv", "balanced_accuracy", "f1", *_OF_MATRIX, *_OF_SCORES)
+_OF_MANY = ("accuracy", "balanced_accuracy", "f1_macro", "f1_weighted", *_OF_MATRIX, "roc_auc_ovr", "log_loss")
+_OF_ALL_CLASSES = ("roc_auc", "average_precision", "roc_auc_ovr")  # left out where a class does not occur
+_OF_NUMBERS = ("r2", "rmse", "mae", "median_ae", "mape")
 
 
 class MeasureTable:
@@ -34,112 +40,86 @@ class MeasureTable:
         self.scoring = scoring
         self.measures: list[Measure] = []
 
-    def add(self, name: str, value: float | None, interval: Interval = (None, None)) -> None:
-        """One measure of the report's own; a value that is not finite is not defined."""
+    def add(self, name: str, estimate: Estimate) -> None:
+        """One measure of the report's own."""
         label, description, greater_is_better, _ = WORDS[name]
-        self._append(name, label, description, greater_is_better, name == self.scoring.measure, value, interval)
+        self._append(name, label, description, greater_is_better, name == self.scoring.measure, estimate)
 
-    def add_scorer(self, found: Any, rng: np.random.Generator, strata: IntArray) -> None:
+    def finished(self, found: ClassPredictions | NumberPredictions, bootstrap: Bootstrap) -> list[Measure]:
+        """The measures, the one that models were compared by first."""
+        if not any(measure["is_metric"] for measure in self.measures):
+            self._add_scorer(found, bootstrap)
+        return sorted(self.measures, key=lambda measure: not measure["is_metric"])
+
+    def _add_scorer(self, found: ClassPredictions | NumberPredictions, bootstrap: Bootstrap) -> None:
         """The measure that models were compared by, where it is none of the report's own: its scorer is resampled."""
-        replay, true = replay_of(found)
-        rows = np.arange(len(strata))
 
-        def score(weight: FloatArray) -> float:
-            drawn = np.repeat(rows, weight.astype(np.intp))
-            return self.scoring(replay, drawn[:, None], true[drawn])
+        def score(count: FloatArray) -> float:
+            drawn = np.repeat(np.arange(len(count)), count.astype(np.intp))
+            return self.scoring(found.stand_in(drawn), np.zeros((len(drawn), 1)), found.truth(drawn))
 
-        value = score(np.ones(len(rows)))
-        interval = bootstrap_rows({"score": score}, strata, rng, most_resamples=200)["score"]
+        def scores(counts: FloatArray) -> FloatArray:
+            return np.array([score(count) for count in counts])
+
+        fewer = replace(bootstrap, n_resamples=_N_SCORER_RESAMPLES)
+        estimate = resampled({"score": scores}, fewer, LEVEL)["score"]
         words = "the measure that models were compared by"
-        self._append(self.scoring.name, self.scoring.label, words, not self.scoring.is_loss, True, value, interval)
+        self._append(self.scoring.name, self.scoring.label, words, not self.scoring.is_loss, True, estimate)
 
-    def _append(
-        self, name: str, label: str, description: str, greater: bool, is_metric: bool, value: Any, at: Interval
-    ) -> None:
-        known = None if value is None or not math.isfinite(value) else float(value)
-        low, high = at if known is not None else (None, None)
+    def _append(self, name: str, label: str, description: str, greater: bool, is_metric: bool, estimate: Estimate) -> None:
+        is_known = math.isfinite(estimate.value)
+        has_interval = is_known and estimate.low < estimate.high  # resampling changes something
         self.measures.append(
             Measure(
                 name=name,
                 label=label,
-                value=known,
-                low=low,
-                high=high,
+                value=estimate.value if is_known else None,
+                low=estimate.low if has_interval else None,
+                high=estimate.high if has_interval else None,
                 description=description,
                 greater_is_better=greater,
                 is_metric=is_metric,
             )
         )
 
-    def finished(self) -> list[Measure]:
-        """The measures, the one that models were compared by first."""
-        return sorted(self.measures, key=lambda measure: not measure["is_metric"])
 
-
-def _probability_measures(found: ClassPredictions) -> dict[str, tuple[float, OfRows]]:
-    """Measures of scores and probabilities: the value, and the same as a function of the weights of rows."""
-    one = np.ones(len(found.true))
-    present = np.bincount(found.true, minlength=found.n_classes) > 0
-    measures: dict[str, tuple[float, OfRows]] = {}
-    if found.n_classes == 2 and found.score is not None and present.all():
-        ranking = Ranking(found.true == 1, found.score)
-        measures["roc_auc"] = ranking.roc_auc(one), ranking.roc_auc
-        measures["average_precision"] = ranking.average_precision(one), ranking.average_precision
-    if found.probability is None:
-        return measures
-    if found.n_classes > 2 and present.all():
-        rankings = [Ranking(found.true == code, found.probability[:, code]) for code in range(found.n_classes)]
-        macro = partial(_macro_auc, rankings)
-        measures["roc_auc_ovr"] = macro(one), macro
-    smallest = np.finfo(np.float64).eps
-    given = found.probability[np.arange(len(found.true)), found.true]
-    log_loss = -np.log(np.clip(given, smallest, 1 - smallest))
-    measures["log_loss"] = _mean_of(log_loss, one), partial(_mean_of, log_loss)
-    if found.n_classes == 2:
-        squared = (found.probability[:, 1] - (found.true == 1)) ** 2
-        measures["brier"] = _mean_of(squared, one), partial(_mean_of, squared)
-    return measures
-
-
-def _macro_auc(rankings: list[Ranking], weight: FloatArray) -> float:
-    return float(np.mean([ranking.roc_auc(weight) for ranking in rankings]))
-
-
-def class_measures(found: ClassPredictions, scoring: Scoring, rng: np.random.Generator) -> list[Measure]:
+def class_measures(found: ClassPredictions, scoring: Scoring, random: np.random.RandomState) -> list[Measure]:
     """The measures of a classifier on test rows."""
-    matrix, table = confusion_matrix(found), MeasureTable(scoring)
-    of_matrix: dict[str, Callable[[FloatArray], FloatArray]] = {"balanced_accuracy": mean_recall}
-    of_matrix |= {"f1": lambda each: f1_scores(each)[..., 1]} if found.n_classes == 2 else _F1_MEANS
-    of_matrix |= {"g_mean": g_mean, "mcc": mcc, "kappa": kappa}
-    table.add("accuracy", share(np.trace(matrix), matrix.sum()), wilson(int(np.trace(matrix)), int(matrix.sum())))
-    if found.n_classes == 2:
-        (tn, fp), (fn, tp) = matrix.tolist()
-        shares = {"precision": (tp, tp + fp), "recall": (tp, tp + fn), "specificity": (tn, tn + fp), "npv": (tn, tn + fn)}
-        for name, (part, whole) in shares.items():
-            table.add(name, share(part, whole), wilson(part, whole))
-    intervals = bootstrap_confusion(of_matrix, matrix, rng)
-    for name, measure in of_matrix.items():
-        table.add(name, float(measure(matrix)), intervals[name])
-    of_rows = _probability_measures(found)
-    intervals = bootstrap_rows({name: measure for name, (_, measure) in of_rows.items()}, found.true, rng)
-    for name, (value, _) in of_rows.items():
-        table.add(name, value, intervals[name])
-    if not any(measure["is_metric"] for measure in table.measures):
-        table.add_scorer(found, rng, found.true)
-    return table.finished()
+    names = list(_OF_TWO if found.n_classes == 2 else _OF_MANY)
+    if len(np.unique(found.true)) < found.n_classes:
+        names = [name for name in names if name not in _OF_ALL_CLASSES]
+    bootstrap = _bootstrap(len(found.true), random, found.true)
+    table = MeasureTable(scoring)
+    for name, estimate in assess_classes(found, names, bootstrap, LEVEL).items():
+        table.add(name, estimate)
+    return table.finished(found, bootstrap)
+
+
+def regression_measures(found: NumberPredictions, scoring: Scoring, random: np.random.RandomState) -> list[Measure]:
+    """The measures of a regressor on test rows."""
+    names = (*_OF_NUMBERS, "mse") if scoring.measure == "mse" else _OF_NUMBERS
+    bootstrap = _bootstrap(len(found.true), random)
+    table = MeasureTable(scoring)
+    for name, estimate in assess_numbers(found, names, bootstrap, LEVEL).items():
+        table.add(name, estimate)
+    return table.finished(found, bootstrap)
+
+
+def _bootstrap(n_rows: int, random: np.random.RandomState, strata: Any = None) -> Bootstrap:
+    return Bootstrap(n_rows, _N_RESAMPLES, random, strata, most_draws=_MOST_DRAWS)
 
 
 def measures_per_class(found: ClassPredictions) -> list[ClassMeasures]:
     """Each class against the rest."""
-    matrix = confusion_matrix(found)
+    matrix = confusion_matrix(found.true, found.predicted, found.n_classes)
     n_true, n_predicted, n = matrix.sum(axis=1), matrix.sum(axis=0), matrix.sum()
     rows: list[ClassMeasures] = []
     for code, label in enumerate(found.labels):
         right = int(matrix[code, code])
-        low, high = wilson(right, int(n_true[code]))
+        low, high = wilson(right, int(n_true[code]), LEVEL) if n_true[code] else (None, None)
         auc = None
         if found.probability is not None and 0 < n_true[code] < n:
-            auc = Ranking(found.true == code, found.probability[:, code]).roc_auc(np.ones(n))
+            auc = on_sample(Ranking(found.true == code, found.probability[:, code]).roc_auc, n)
         rows.append(
             ClassMeasures(
                 label=str(label),
@@ -154,49 +134,6 @@ def measures_per_class(found: ClassPredictions) -> list[ClassMeasures]:
             )
         )
     return rows
-
-
-def _r2(true: FloatArray, residual: FloatArray, weight: FloatArray) -> float:
-    mean = _mean_of(true, weight)
-    total = _mean_of((true - mean) ** 2, weight)
-    return 1 - _mean_of(residual**2, weight) / total if total else math.nan
-
-
-class _WeightedMedian:
-    """The median of values that are drawn as often as the weights say: one sort for any number of weights."""
-
-    def __init__(self, values: FloatArray) -> None:
-        self.order = np.argsort(values, kind="stable")
-        self.values = values[self.order]
-
-    def __call__(self, weight: FloatArray) -> float:
-        cumulated = np.cumsum(weight[self.order])
-        n = cumulated[-1]
-        lower, upper = np.searchsorted(cumulated, [(n - 1) // 2, n // 2], side="right")
-        return float((self.values[lower] + self.values[upper]) / 2)
-
-
-def regression_measures(true: FloatArray, predicted: FloatArray, scoring: Scoring, rng: np.random.Generator) -> list[Measure]:
-    """The measures of a regressor on test rows."""
-    residual = true - predicted
-    absolute, one = np.abs(residual), np.ones(len(true))
-    functions: dict[str, OfRows] = {
-        "r2": partial(_r2, true, residual),
-        "rmse": lambda weight: math.sqrt(_mean_of(residual**2, weight)),
-        "mae": partial(_mean_of, absolute),
-        "median_ae": _WeightedMedian(absolute),
-    }
-    if np.all(true != 0):
-        functions["mape"] = partial(_mean_of, absolute / np.abs(true))
-    if scoring.measure == "mse":
-        functions["mse"] = partial(_mean_of, residual**2)
-    table, strata = MeasureTable(scoring), np.zeros(len(true), dtype=np.intp)
-    intervals = bootstrap_rows(functions, strata, rng)
-    for name, function in functions.items():
-        table.add(name, function(one), intervals[name])
-    if not any(measure["is_metric"] for measure in table.measures):
-        table.add_scorer((true, predicted), rng, strata)
-    return table.finished()
 
 
 def metric_of(measures: list[Measure]) -> Measure:

@@ -40,8 +40,8 @@ def _measures(test: Test) -> Html:
     ]
     classes = ["best" if row["is_metric"] else None for row in test["measures"]]
     note = (
-        "Intervals of shares are Wilson's; the others come from a bootstrap within classes. None is given where resampling "
-        "changes nothing, as when no test row is wrong."
+        "Intervals of shares are Wilson's, that of the ROC AUC of two classes is DeLong's; the others come from a bootstrap "
+        "within classes. None is given where resampling changes nothing, as when no test row is wrong."
     )
     if not len(shares):
         heads, lines = heads[:3], [line[:3] for line in lines]

@@ -11,6 +11,8 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import check_consistent_length
 
 from mercer._arrays import FloatArray
+from mercer._assessment.bootstrap import Bootstrap
+from mercer._assessment.predictions import ClassPredictions, NumberPredictions, predict_classes, predict_numbers
 from mercer._params import (
     ArrayLike,
     Bool,
@@ -27,8 +29,6 @@ from mercer._random import as_random_state
 from mercer.model_selection._evaluate.evaluation import Evaluation
 from mercer.model_selection._evaluate.hold_out import hold_out
 from mercer.model_selection._evaluate.measures import Measure, measure_test
-from mercer.model_selection._evaluate.predictions import Predictions, predict_rows
-from mercer.model_selection._evaluate.resampling import Bootstrap
 from mercer.model_selection._folds import Table
 from mercer.model_selection._rows import take_rows
 from mercer.model_selection._scoring import Scoring
@@ -149,22 +149,23 @@ def evaluate(
         n_jobs=n_jobs,
     )
     model = tuning.best_estimator
-    rows = predict_rows(model, test, np.unique(np.asarray(y)) if is_classifier(estimator) else None)
-    bootstrap = _bootstrap(rows, take_rows(groups, test_rows), n_bootstrap, random_state)
-    measures = {measure.name: measure for measure in measure_test(rows, bootstrap, level)}
+    classes = np.unique(np.asarray(y)) if is_classifier(estimator) else None
+    found = _predictions(model, test, classes)
+    bootstrap = _bootstrap(found, take_rows(groups, test_rows), n_bootstrap, random_state)
+    measures = {measure.name: measure for measure in measure_test(found, bootstrap, level)}
     score_by = Scoring(estimator, scoring)
     return Evaluation(
-        task="regression" if rows.classes is None else "two classes" if len(rows.classes) == 2 else "many classes",
+        task="regression" if classes is None else "two classes" if len(classes) == 2 else "many classes",
         model=model,
         tuning=tuning,
-        test_score=_test_score(score_by, model, test, rows, measures, bootstrap, level),
+        test_score=_test_score(score_by, model, test, found, measures, bootstrap, level),
         train_score=score_by.score(model, train)[score_by.name],
         measures=measures,
         level=level,
         y_test=np.asarray(test.y),
-        prediction=rows.labels,
-        score=rows.score,
-        classes=rows.classes,
+        prediction=found.predicted if classes is None else classes[found.predicted],
+        score=found.score if isinstance(found, ClassPredictions) else None,
+        classes=classes,
         train_rows=train_rows,
         test_rows=test_rows,
     )
@@ -181,10 +182,14 @@ def _check_kind(estimator: Any, y: Any) -> None:
         raise ValueError(f"evaluate: y of shape {shape} is not valid; it must have one value for each row of X.")
 
 
-def _bootstrap(rows: Predictions, groups: Any, n_resamples: int, random_state: Any) -> Bootstrap:
+def _predictions(model: Any, test: Table, classes: Any) -> ClassPredictions | NumberPredictions:
+    return predict_numbers(model, test.X, test.y) if classes is None else predict_classes(model, test.X, test.y, classes)
+
+
+def _bootstrap(found: ClassPredictions | NumberPredictions, groups: Any, n_resamples: int, random_state: Any) -> Bootstrap:
     codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
-    strata = None if rows.classes is None else rows.true
-    return Bootstrap(len(rows.true), n_resamples, as_random_state(random_state), strata, codes)
+    strata = found.true if isinstance(found, ClassPredictions) else None
+    return Bootstrap(len(found.true), n_resamples, as_random_state(random_state), strata, codes)
 
 
 _SAME = {"accuracy": "accuracy", "r2": "R2", "roc_auc": "ROC AUC"}  # scorers that are among the measures
@@ -194,7 +199,7 @@ def _test_score(
     score_by: Scoring,
     model: Any,
     test: Table,
-    rows: Predictions,
+    found: ClassPredictions | NumberPredictions,
     measures: Mapping[str, Measure],
     bootstrap: Bootstrap,
     level: float,
@@ -209,7 +214,8 @@ def _test_score(
         return Measure(name, value, math.nan, math.nan, "no interval")
 
     def scores(counts: FloatArray) -> FloatArray:
-        drawn = (np.repeat(np.arange(len(rows.true)), count.astype(np.intp)) for count in counts)
-        return np.array([score_by.score(rows.stand_in(index), rows.table(index))[name] for index in drawn])
+        drawn = (np.repeat(np.arange(len(found.true)), count.astype(np.intp)) for count in counts)
+        tables = ((rows, Table(np.zeros((len(rows), 1)), found.truth(rows))) for rows in drawn)  # a stand-in looks at no X
+        return np.array([score_by.score(found.stand_in(rows), table)[name] for rows, table in tables])
 
-    return Measure(name, value, *bootstrap.intervals([scores], level)[0], bootstrap.name)
+    return Measure(name, value, *bootstrap.intervals({name: scores}, level)[name], bootstrap.name)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from mercer._assessment.stand_in import stand_in
 from mercer._tuning import OutOfBagView
 from mercer.model_selection._folds import Table
 from mercer.model_selection._scoring import Scoring
-from mercer.model_selection._stand_in import stand_in_of
 from mercer.model_selection._tune.candidates import Candidate
 from mercer.model_selection._tune.fold_fits import Job
 from mercer.model_selection._tune.model import Model
@@ -75,7 +75,8 @@ class OutOfBagFits:
     def _score(self, view: OutOfBagView, rows: Table) -> dict[str, float]:
         """The score of the rows that some member has not seen."""
         has_all = bool(np.all(view.has_votes))
-        return self._scoring.score(stand_in_of(view), rows if has_all else rows.rows(np.flatnonzero(view.has_votes)))
+        model = stand_in(view.prediction, classes=view.classes_, probability=view.probability)  # a scorer asks what kind it is
+        return self._scoring.score(model, rows if has_all else rows.rows(np.flatnonzero(view.has_votes)))
 
     def _prepared(self, params: Any) -> tuple[Table, Any]:
         if not self._model.has_steps:

@@ -1,4 +1,7 @@
-"""Confidence intervals in closed form: shares, and the area under the ROC curve."""
+"""Confidence intervals: of shares and of the area under the ROC curve in closed form, of resamples by their percentiles.
+
+An end that is not defined is NaN.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +15,27 @@ from scipy.stats import norm, rankdata
 
 from mercer._arrays import FloatArray
 
+Interval = tuple[float, float]
+UNKNOWN: Interval = (math.nan, math.nan)
 
-def wilson(share: float, n: float, level: float) -> tuple[float, float]:
-    """Wilson's interval for a share of n independent rows: inside [0, 1], and of some width even at 0 and 1.
+
+def wilson(successes: int, n: int, level: float) -> Interval:
+    """Wilson's score interval of a share of n independent rows: the shares that a two-sided normal test does not refuse.
+
+    Unlike the estimate plus and minus its standard error it stays inside [0, 1] and has some width even at 0 and 1.
 
     Reference: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
     """
-    if n == 0 or math.isnan(share):
-        return math.nan, math.nan
+    if n == 0:
+        return UNKNOWN
     z = float(norm.ppf((1 + level) / 2))
-    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return max(0.0, centre - half), min(1.0, centre + half)
+    share = successes / n
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return (0.0 if successes == 0 else centre - half), (1.0 if successes == n else centre + half)
 
 
-def delong(is_positive: npt.NDArray[Any], score: FloatArray, level: float) -> tuple[float, float]:
+def delong(is_positive: npt.NDArray[Any], score: FloatArray, level: float) -> Interval:
     """DeLong's interval for the area under the ROC curve, on the logit scale so that it stays inside [0, 1]. O(n log n).
 
     Where the order is perfect the variance is zero and says nothing; the interval is then that of as many successes in a row as
@@ -37,7 +46,7 @@ def delong(is_positive: npt.NDArray[Any], score: FloatArray, level: float) -> tu
     positives, negatives = score[is_positive], score[~is_positive]
     m, n = len(positives), len(negatives)
     if m == 0 or n == 0:
-        return math.nan, math.nan
+        return UNKNOWN
     ranks = rankdata(np.concatenate([positives, negatives]))
     above = (ranks[:m] - rankdata(positives)) / n  # for each positive, the share of negatives below it
     below = 1 - (ranks[m:] - rankdata(negatives)) / m  # for each negative, the share of positives above it
@@ -48,3 +57,12 @@ def delong(is_positive: npt.NDArray[Any], score: FloatArray, level: float) -> tu
     variance = sum(np.var(part, ddof=1) / len(part) for part in (above, below) if len(part) > 1)
     half = float(norm.ppf((1 + level) / 2)) * math.sqrt(variance) / (area * (1 - area))
     return float(expit(logit(area) - half)), float(expit(logit(area) + half))
+
+
+def percentiles(values: FloatArray, level: float) -> Interval:
+    """The middle of resampled values; not defined where most of them are not."""
+    defined = values[np.isfinite(values)]
+    if 2 * len(defined) < len(values) or not len(defined):
+        return UNKNOWN
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)

@@ -6,8 +6,6 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from mercer._tuning import OutOfBagView
-
 
 class _StandIn(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Predicts the rows that it was made for, whatever X it is handed."""
@@ -59,8 +57,3 @@ def stand_in(prediction: Any, *, classes: Any = None, probability: Any = None, d
     if probability is not None:
         return _WithProbabilities(prediction, classes, probability)
     return _Classifier(prediction, classes) if decision is None else _WithDecisions(prediction, classes, decision)
-
-
-def stand_in_of(view: OutOfBagView) -> Any:
-    """What scores as the view does, for scorers that look at what kind of estimator they are handed."""
-    return stand_in(view.prediction, classes=view.classes_, probability=view.probability)

@@ -1,0 +1,111 @@
+"""The bootstrap by counts: how often each row is drawn, many resamples at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from mercer._arrays import FloatArray
+from mercer._assessment.intervals import Interval, percentiles
+
+_BLOCK = 2**19  # counts held at a time: they and what is made of them stay in the cache
+_FEWEST_RESAMPLES = 200  # of rows, however many there are
+# A statistic of resamples: counts of shape (n_resamples, n_rows) in, one number a resample out.
+Statistic = Callable[[FloatArray], FloatArray]
+
+
+def on_sample(statistic: Statistic, n_rows: int) -> float:
+    """The statistic of the rows as they are."""
+    return float(statistic(np.ones((1, n_rows)))[0])
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """Resamples of rows, drawn with replacement within strata, or of whole groups of rows.
+
+    Attributes
+    ----------
+    n_rows, n_resamples : int
+    random : RandomState
+    strata : int array or None
+        The stratum of each row, from 0: a resample has as many rows of each as the sample.
+    groups : int array or None
+        The group of each row, from 0: groups are drawn whole, and strata are not kept.
+    most_draws : float
+        Rows times resamples beyond which there are fewer resamples of rows, though never under 200 (or `n_resamples`).
+    """
+
+    n_rows: int
+    n_resamples: int
+    random: np.random.RandomState
+    strata: npt.NDArray[Any] | None = None
+    groups: npt.NDArray[Any] | None = None
+    most_draws: float = np.inf
+
+    @property
+    def name(self) -> str:
+        return "bootstrap" if self.groups is None else "bootstrap of groups"
+
+    def intervals(self, statistics: Mapping[str, Statistic], level: float) -> dict[str, Interval]:
+        """Percentile intervals by name, without the resamples in which a statistic is not defined.
+
+        O(n_resamples n_rows) each.
+        """
+        if not statistics:
+            return {}
+        found: dict[str, list[FloatArray]] = {name: [] for name in statistics}
+        for counts in self._blocks():
+            for name, statistic in statistics.items():
+                found[name].append(statistic(counts))
+        return {name: percentiles(np.concatenate(values), level) for name, values in found.items()}
+
+    def confusions(self, true: npt.NDArray[Any], predicted: npt.NDArray[Any], n_classes: int) -> FloatArray:
+        """Resampled confusion matrices of shape (n_resamples, n_classes, n_classes), true classes down.
+
+        Drawing the rows of a class with replacement draws its line of the matrix from a multinomial distribution: where the
+        strata are the true classes this is the same bootstrap as over rows, at a price that does not depend on their number.
+        """
+        codes = true * n_classes + predicted
+        if self.groups is None and self.strata is not None and np.array_equal(self.strata, true):
+            matrix = np.bincount(codes, minlength=n_classes**2).reshape(n_classes, n_classes)
+            return _drawn_lines(self.random, self.n_resamples, matrix)
+        cells = sp.csr_matrix((np.ones(self.n_rows), (codes, np.arange(self.n_rows))), (n_classes**2, self.n_rows))
+        return np.concatenate([(cells @ counts.T).T for counts in self._blocks()]).reshape(-1, n_classes, n_classes)
+
+    def _blocks(self) -> Iterator[FloatArray]:
+        enough = max(_FEWEST_RESAMPLES, self.most_draws / max(self.n_rows, 1))
+        n_resamples = self.n_resamples if self.n_resamples <= enough else int(enough)
+        size = max(1, _BLOCK // self.n_rows)
+        for start in range(0, n_resamples, size):
+            yield self._counts(min(size, n_resamples - start))
+
+    def _counts(self, n: int) -> FloatArray:
+        if self.groups is not None:
+            return _drawn(self.random, n, int(self.groups.max()) + 1)[:, self.groups]
+        if self.strata is None:
+            return _drawn(self.random, n, self.n_rows)
+        counts = np.empty((n, self.n_rows))
+        for stratum in np.unique(self.strata):
+            rows = np.flatnonzero(self.strata == stratum)
+            counts[:, rows] = _drawn(self.random, n, len(rows))
+        return counts
+
+
+def _drawn(random: np.random.RandomState, n: int, n_units: int) -> FloatArray:
+    """How often each of `n_units` units is drawn in each of `n` resamples of as many."""
+    drawn = random.randint(n_units, size=(n, n_units)) + n_units * np.arange(n)[:, None]
+    return np.bincount(drawn.ravel(), minlength=n * n_units).reshape(n, n_units).astype(np.float64)
+
+
+def _drawn_lines(random: np.random.RandomState, n: int, matrix: npt.NDArray[Any]) -> FloatArray:
+    """`n` matrices whose lines are drawn with the shares and the totals of the lines of one."""
+    totals = matrix.sum(axis=1)
+    share = matrix / np.maximum(totals, 1)[:, None]
+    share[totals == 0, 0] = 1.0  # a line without rows draws none
+    lines = [random.multinomial(total, line, size=n) for total, line in zip(totals, share, strict=True)]
+    return np.stack(lines, axis=1).astype(np.float64)
