@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from mercer._assessment.confusion import confusion_matrix
+from mercer._assessment.intervals import delong, wilson
 from mercer._assessment.predictions import ClassPredictions, NumberPredictions
-from mercer._assessment.ranking import Ranking
 from mercer._report.counts import from_counts
 from mercer._report.measures import class_measures, measures_per_class, metric_of, regression_measures
 from mercer._report.scoring import as_scoring
@@ -97,19 +97,6 @@ def test_measures_of_many_classes_are_those_of_scikit_learn(seed, n_rows, n_clas
         assert math.isclose(row["recall"], recall, abs_tol=1e-12)
         assert math.isclose(row["f1"], f1, abs_tol=1e-12)
         assert row["recall_low"] <= row["recall"] <= row["recall_high"]
-
-
-@settings(max_examples=40, deadline=None)
-@given(seed=st.integers(0, 10_000), n_rows=st.integers(3, 40))
-def test_rankings_under_weights_are_those_of_scikit_learn(seed, n_rows):
-    found = _predictions(seed, n_rows, 2)
-    weight = np.random.default_rng(seed).integers(0, 4, size=n_rows).astype(float)
-    weight[:2] = 1  # both classes stay
-    ranking, score = Ranking(found.true == 1, found.probability[:, 1]), found.probability[:, 1]
-    expected = metrics.roc_auc_score(found.true, score, sample_weight=weight)
-    assert math.isclose(ranking.roc_auc(weight[None])[0], expected, abs_tol=1e-12)
-    expected = metrics.average_precision_score(found.true, score, sample_weight=weight)
-    assert math.isclose(ranking.average_precision(weight[None])[0], expected, abs_tol=1e-12)
 
 
 def test_measures_of_a_regression_are_those_of_scikit_learn():
@@ -214,3 +201,35 @@ def test_a_share_of_nothing_is_not_defined():
 def test_scoring_must_be_a_name_or_a_function():
     with pytest.raises(ValueError, match="scoring is 3; it must be the name of a scorer or a callable"):
         as_scoring(3)
+
+
+def test_the_interval_of_the_roc_auc_is_that_of_delong_and_those_of_shares_are_wilsons():
+    found = _predictions(2, 60, 2, digits=2)
+    measures = {each["name"]: each for each in class_measures(found, as_scoring("roc_auc"), np.random.RandomState(0))}
+    ends = {name: (each["low"], each["high"]) for name, each in measures.items()}
+    assert ends["roc_auc"] == delong(found.true == 1, found.score, 0.95)
+    n_right = int(np.sum(found.true == found.predicted))
+    assert ends["accuracy"] == wilson(n_right, 60, 0.95)
+    for name, each in measures.items():
+        assert each["low"] < each["value"] < each["high"], name
+
+
+def test_where_resampling_changes_nothing_there_is_no_interval():
+    true = np.repeat([0, 1], [10, 20])
+    perfect = ClassPredictions(["no", "yes"], true, true, None, None)
+    measures = {each["name"]: each for each in class_measures(perfect, as_scoring("accuracy"), np.random.RandomState(0))}
+    for name in ("balanced_accuracy", "f1", "g_mean", "mcc", "kappa"):
+        assert (measures[name]["value"], measures[name]["low"], measures[name]["high"]) == (1.0, None, None)
+    tied = ClassPredictions(["no", "yes"], true, true, np.full((30, 2), 0.5), None)
+    auc = metric_of(class_measures(tied, as_scoring("roc_auc"), np.random.RandomState(0)))
+    assert (auc["value"], auc["low"], auc["high"]) == (0.5, None, None)
+
+
+def test_a_class_without_test_rows_leaves_out_what_is_not_defined():
+    true = np.array([0, 0, 1, 1, 0])
+    found = ClassPredictions(["a", "b", "c"], true, true, np.full((5, 3), 1 / 3), None)
+    values = _values(class_measures(found, as_scoring("accuracy"), np.random.RandomState(0)))
+    assert "roc_auc_ovr" not in values
+    assert values["g_mean"] is None
+    row = measures_per_class(found)[2]
+    assert (row["recall"], row["recall_low"], row["recall_high"], row["roc_auc"]) == (None, None, None, None)
