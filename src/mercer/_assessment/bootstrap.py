@@ -12,8 +12,9 @@ import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
 from mercer._assessment.intervals import Interval, percentiles
+from mercer._parallel import serial_blas
 
-_BLOCK = 2**19  # counts held at a time: they and what is made of them stay in the cache
+_BLOCK = 2**18  # counts held at a time: they and what is made of them stay in the cache
 _FEWEST_RESAMPLES = 200  # of rows, however many there are
 # A statistic of resamples: counts of shape (n_resamples, n_rows) in, one number a resample out.
 Statistic = Callable[[FloatArray], FloatArray]
@@ -21,7 +22,8 @@ Statistic = Callable[[FloatArray], FloatArray]
 
 def on_sample(statistic: Statistic, n_rows: int) -> float:
     """The statistic of the rows as they are."""
-    return float(statistic(np.ones((1, n_rows)))[0])
+    with serial_blas():
+        return float(statistic(np.ones((1, n_rows)))[0])
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,10 @@ class Bootstrap:
         if not statistics:
             return {}
         found: dict[str, list[FloatArray]] = {name: [] for name in statistics}
-        for counts in self._blocks():
-            for name, statistic in statistics.items():
-                found[name].append(statistic(counts))
+        with serial_blas():  # many small products, and the same bits whatever number of threads BLAS has
+            for counts in self._blocks():
+                for name, statistic in statistics.items():
+                    found[name].append(statistic(counts))
         return {name: percentiles(np.concatenate(values), level) for name, values in found.items()}
 
     def confusions(self, true: npt.NDArray[Any], predicted: npt.NDArray[Any], n_classes: int) -> FloatArray:
@@ -81,17 +84,18 @@ class Bootstrap:
         enough = max(_FEWEST_RESAMPLES, self.most_draws / max(self.n_rows, 1))
         n_resamples = self.n_resamples if self.n_resamples <= enough else int(enough)
         size = max(1, _BLOCK // self.n_rows)
+        members = [] if self.strata is None else [np.flatnonzero(self.strata == each) for each in np.unique(self.strata)]
         for start in range(0, n_resamples, size):
-            yield self._counts(min(size, n_resamples - start))
+            yield self._counts(min(size, n_resamples - start), members)
 
-    def _counts(self, n: int) -> FloatArray:
+    def _counts(self, n: int, members: list[npt.NDArray[np.intp]]) -> FloatArray:
+        """How often each row is drawn in `n` resamples; `members` are the rows of each stratum."""
         if self.groups is not None:
             return _drawn(self.random, n, int(self.groups.max()) + 1)[:, self.groups]
         if self.strata is None:
             return _drawn(self.random, n, self.n_rows)
         counts = np.empty((n, self.n_rows))
-        for stratum in np.unique(self.strata):
-            rows = np.flatnonzero(self.strata == stratum)
+        for rows in members:
             counts[:, rows] = _drawn(self.random, n, len(rows))
         return counts
 

@@ -216,7 +216,7 @@ def _test_reading(metric: Measure, cv_score: float | None, cv_spread: float | No
     """The test score beside that of cross-validation.
 
     They agree if they differ by no more than twice the root of the sum of squares of the spread over folds and of the standard
-    error on the test (a quarter of the interval's width, as the interval is about two of them either way).
+    error on the test (half the way to the end of the interval on that side, as the interval is about two of them either way).
     """
     label, value = metric["label"], metric["value"]
     if value is None:
@@ -230,7 +230,8 @@ def _test_reading(metric: Measure, cv_score: float | None, cv_spread: float | No
     if cv_spread is None or metric["low"] is None or metric["high"] is None:
         return f"{text}."
     text += f" with a spread of {number(cv_spread, decimals)} over the folds"
-    noise = 2 * math.hypot(cv_spread, (metric["high"] - metric["low"]) / 4)
+    reach = metric["high"] - value if cv_score > value else value - metric["low"]
+    noise = 2 * math.hypot(cv_spread, reach / 2)
     gain = (value - cv_score) * (1 if metric["greater_is_better"] else -1)
     if abs(gain) <= noise:
         return f"{text}. The two agree: nothing points to a choice that flattered itself."
