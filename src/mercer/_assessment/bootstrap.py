@@ -110,6 +110,5 @@ def _drawn_lines(random: np.random.RandomState, n: int, matrix: npt.NDArray[Any]
     """`n` matrices whose lines are drawn with the shares and the totals of the lines of one."""
     totals = matrix.sum(axis=1)
     share = matrix / np.maximum(totals, 1)[:, None]
-    share[totals == 0, 0] = 1.0  # a line without rows draws none
     lines = [random.multinomial(total, line, size=n) for total, line in zip(totals, share, strict=True)]
     return np.stack(lines, axis=1).astype(np.float64)
