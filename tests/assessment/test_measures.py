@@ -161,7 +161,7 @@ def test_a_ranking_of_one_class_is_not_defined():
     np.testing.assert_allclose(ranking.average_precision(counts), [1, np.nan, (1 + 2 / 3) / 2])
 
 
-@pytest.mark.parametrize("n_rows", [3, 7, 19])  # the mean of three times 0.1 is another number
+@pytest.mark.parametrize("n_rows", [3, 7, 19])  # the computed mean of three times 0.1 is not 0.1
 def test_no_share_of_the_variance_of_a_constant(n_rows):
     true = np.full(n_rows, 0.1)
     counts = np.random.RandomState(0).randint(1, 4, size=(50, n_rows)).astype(float)

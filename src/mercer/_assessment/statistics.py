@@ -40,8 +40,7 @@ def median_of(values: FloatArray) -> Statistic:
 def r2(true: FloatArray, predicted: FloatArray) -> Statistic:
     """One minus the squared error over that of the mean; not defined where the truth is constant."""
     errors = (true - predicted) ** 2
-    centre = true.mean() if np.ptp(true) else true[0]  # a mean of all rows, so that the difference of squares keeps its digits
-    centred = true - centre
+    centred = true - true.mean()  # the mean of all rows, so that the difference of squares below keeps its digits
     squares = centred**2
 
     def statistic(counts: FloatArray) -> FloatArray:
