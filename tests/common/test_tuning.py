@@ -19,7 +19,7 @@ from tests.common.state import assert_close, assert_outputs_close, assert_same_b
 
 SPACES = [(cls, name) for cls in ESTIMATORS if cls._search_space for name in cls._search_space]
 # Searches of their own, and ensembles of what a user puts into them.
-UNSEARCHED = ("CV", "Voting", "Stacking", "SuperLearner")
+UNSEARCHED = ("CV", "Voting", "Stacking", "SuperLearner", "Threshold")
 
 SOLVED = ("linear_model", "svm")  # families whose fits are solutions, not grown
 

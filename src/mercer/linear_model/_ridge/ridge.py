@@ -87,12 +87,13 @@ class RidgeModel(NoSummary, MercerEstimator):
         alphas = _alphas(self, params.alpha, 1 if Y.ndim == 1 else Y.shape[1])
         rows = data.rows(self, params)
         self.__dict__.pop("history_", None)
+        self._store(data.facts)  # callbacks are given an estimator that predicts
         max_iter = params.max_iter or max(1000, 10 * X.shape[1])
         task = FitTask.start(self, X, Y, n_subtasks=max_iter)
         fit, outcome = self._solve(rows, alphas, params, max_iter, task, Y, solve)
         attributes = attributes_of(fit, Y, params.fit_intercept)
         task.end(lambda: self._fitted(attributes))
-        self._store({**data.facts, "n_iter_": 1, "solver_": fit.solver})
+        self._store({"n_iter_": 1, "solver_": fit.solver})
         store_outcome(self, outcome)
         self._store(attributes)
         return self

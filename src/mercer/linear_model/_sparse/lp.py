@@ -23,6 +23,7 @@ from mercer.linear_model._sparse.penalised import Problem, draw_seed, linear_att
 from mercer.linear_model._sparse.watched import Run, outcome_of, run_descent
 
 METHOD = "coordinate descent to a minimum along every coordinate; the penalty is not convex, and the start decides which"
+_ROUNDING = 1e-9  # of an objective: starts that reach the same minimum are equal, and the first is kept
 
 
 class LpRegression(SparseLinearRegressor):
@@ -148,7 +149,8 @@ class LpRegression(SparseLinearRegressor):
         starts = self._starts(problem, params, X.shape[1])
         task = FitTask.start(self, X, y, n_subtasks=len(starts))
         runs = {name: self._run(problem, start, params, task, y) for name, start in starts.items()}
-        name, best = min(runs.items(), key=lambda item: item[1].reached.primal)
+        least = min(run.reached.primal for run in runs.values())
+        name, best = next(item for item in runs.items() if item[1].reached.primal <= least + _ROUNDING * abs(least))
         attributes = {**_attributes(best.coef, problem, params, y), "init_": name}
         task.end(lambda: attributes)
         self._store(attributes)
