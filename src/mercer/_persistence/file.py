@@ -101,7 +101,8 @@ def write_file(path: PathLike, tensors: Mapping[str, Array], metadata: Mapping[s
         with open(temporary, "rb") as file:
             if (n_header := int.from_bytes(file.read(8), "little")) > MAX_HEADER:
                 raise ValueError(f"the structure of the model takes {n_header} bytes; a file can hold {MAX_HEADER}.")
-            os.fsync(file.fileno())  # before the name: after a loss of power there is the old file or the new one
+            if os.path.exists(target):  # after a loss of power there is the old file or the new one
+                os.fsync(file.fileno())
         os.chmod(temporary, mode)
         os.replace(temporary, target)
     except BaseException:
