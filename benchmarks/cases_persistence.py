@@ -71,6 +71,9 @@ def _written(make: Any, data: Data) -> Files:
 
 
 def _save(way: Files, data: Data) -> Any:
+    """To a new file: where there is an old one, Mercer waits for the disk so that one of both is left, and joblib does not."""
+    if os.path.exists(way.path):
+        os.unlink(way.path)
     way.write(data.start, way.path)
     return way
 
