@@ -179,6 +179,22 @@ def test_columns_can_be_dropped_and_named_otherwise(numbers):
     assert columns["key"]["kind"] == "category"
 
 
+@pytest.mark.parametrize("labels", [[0, 1], [False, True], [1.0, 2.0], [10, 20, 30]], ids=str)
+def test_classes_may_be_numbers_or_booleans(tmp_path, labels):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    codes = np.digitize(x + 0.3 * rng.normal(size=300), np.quantile(x, np.linspace(0, 1, len(labels) + 1)[1:-1]))
+    table = pl.DataFrame({"x": x, "noise": rng.normal(size=300), "y": np.array(labels)[codes]})
+    table.write_csv(tmp_path / "data.csv")
+    summary = run_json("train", "data.csv", "-t", "y", *CLASSES, "--out", "run", cwd=tmp_path)
+    shown = [int(label) if isinstance(label, float) else label for label in labels]
+    assert summary["data"]["classes"] == [str(label) for label in shown]
+    assert run("predict", "run", "data.csv", "-o", "out.csv", cwd=tmp_path).returncode == 0
+    out = pl.read_csv(tmp_path / "out.csv")
+    assert (out["prediction"] == pl.Series(np.array(shown)[codes])).mean() > 0.7
+    assert [name for name in out.columns if name.startswith("probability_")] == [f"probability_{label}" for label in shown]
+
+
 def _interrupted(folder, name, after, how):
     """Begin a long run and send it a signal."""
     models = "Ridge,Lasso,decisiontree,histgradientboosting"

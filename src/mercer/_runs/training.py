@@ -170,7 +170,7 @@ def _content(
             "target": settings.target,
             "task": problem.kind,
             "task_reason": problem.task_reason,
-            "classes": problem.classes,
+            "classes": None if problem.classes is None else [str(label) for label in problem.classes],
             "class_counts": counts,
             "metric": problem.metric.to_dict(),
             "n_train": len(problem.train),
