@@ -34,11 +34,12 @@ def show_seconds(seconds: float | None) -> str:
 def show_bytes(size: int | None) -> str:
     if size is None:
         return ""
+    amount = float(size)
     for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size = size / 1000  # type: ignore[assignment]
-    return f"{size:.3g} GB"
+        if amount < 1000:
+            return f"{amount:.3g} {unit}"
+        amount /= 1000
+    return f"{amount:.3g} GB"
 
 
 def show_score(score: float | None, spread: float | None = None) -> str:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from mercer._assessment.stand_in import stand_in
 from mercer._runs.folds import Folds
 
 _N_STEPS = 15
@@ -54,38 +54,10 @@ def _mix(predictions: Sequence[Any], counts: Any) -> Any:
 
 
 def _score(folds: Folds, prediction: Any, rows: Any) -> float:
-    kind = _KnownNumbers if folds.problem.classes is None else _KnownProbabilities
-    return float(folds.scorer(kind(prediction, folds.problem.classes).fit(), rows, folds.y[rows]))
-
-
-class _KnownNumbers(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Stands in for a model when scorers ask: X holds the numbers of rows."""
-
-    def __init__(self, values: Any, classes: Any = None) -> None:
-        self.values = values
-        self.classes = classes
-
-    def fit(self) -> _KnownNumbers:
-        self.is_fitted_ = True
-        return self
-
-    def predict(self, X: Any) -> Any:
-        return self.values[X]
-
-
-class _KnownProbabilities(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The same for classes."""
-
-    def __init__(self, values: Any, classes: Any) -> None:
-        self.values = values
-        self.classes = classes
-
-    def fit(self) -> _KnownProbabilities:
-        self.classes_ = np.asarray(self.classes)
-        return self
-
-    def predict_proba(self, X: Any) -> Any:
-        return self.values[X]
-
-    def predict(self, X: Any) -> Any:
-        return self.classes_[np.argmax(self.values[X], axis=1)]
+    known, classes = prediction[rows], folds.problem.classes
+    if classes is None:
+        model = stand_in(known)
+    else:
+        labels = np.asarray(classes)
+        model = stand_in(labels[np.argmax(known, axis=1)], classes=labels, probability=known)
+    return float(folds.scorer(model, np.zeros((len(rows), 1)), folds.y[rows]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import traceback
 import warnings
 from collections.abc import Mapping, Sequence
@@ -164,7 +163,6 @@ class Search:
             self._take_tuned(name, known[-1])
             return
         self.board.update(name, status="running")
-        started = time.monotonic()
         try:
             result = tune(
                 self._pipeline(name),
@@ -179,7 +177,7 @@ class Search:
                 name=name,
                 refit=False,
                 random_state=self.settings.seed,
-                on_trial=lambda trial: self._note_trial(started, seconds),
+                on_trial=lambda trial: self.board.notify(),
             )
         except Exception as error:
             self.board.update(name, reason=f"tuning failed: {self._note_failure(name, TUNED, error)}")
@@ -207,10 +205,6 @@ class Search:
     def _write(self, kind: str, **values: Any) -> None:
         """Into the journal, with the time that the run has taken so far."""
         self.folder.journal.add(kind, at=self.clock.elapsed, **values)
-
-    def _note_trial(self, started: float, seconds: float) -> bool:
-        self.board.notify()
-        return time.monotonic() - started > seconds
 
     # ---- blending
 
