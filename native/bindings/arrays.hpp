@@ -19,17 +19,25 @@ namespace mercer::bindings {
 
 namespace nb = nanobind;
 
+// numpy.ndarray, found when the module is imported.
+inline nb::handle array_class;
+
+// An array that a kernel is handed: a NumPy array, and nothing else that has a buffer. The buffers of NumPy's scalars of dates have
+// no strides, which nanobind reads all the same.
+template <class... Args>
+struct Given : nb::ndarray<Args...> {};
+
 // In: any strides, read-only memory welcome. Out: C-contiguous and writable. Neither is ever converted (`noconvert`).
 template <class T>
-using In2 = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+using In2 = Given<const T, nb::ndim<2>, nb::device::cpu>;
 template <class T>
-using In1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using In1 = Given<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
-using Rows2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Rows2 = Given<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
-using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Out2 = Given<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
-using Out1 = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Out1 = Given<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using MaybeIn1 = std::optional<In1<T>>;
 
@@ -116,3 +124,19 @@ void bind_histogram(nb::module_& m);
 void bind_metrics(nb::module_& m);
 
 }  // namespace mercer::bindings
+
+template <class... Args>
+struct nanobind::detail::type_caster<mercer::bindings::Given<Args...>> {
+    using ArrayCaster = make_caster<ndarray<Args...>>;
+    NB_TYPE_CASTER(mercer::bindings::Given<Args...>, ArrayCaster::Name)
+
+    bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+        // The type alone is asked: `isinstance` would run what an object says of itself, which may raise.
+        auto* const array_class = reinterpret_cast<PyTypeObject*>(mercer::bindings::array_class.ptr());
+        if (!PyObject_TypeCheck(source.ptr(), array_class)) return false;
+        ArrayCaster caster;
+        if (!caster.from_python(source, flags, cleanup)) return false;
+        static_cast<ndarray<Args...>&>(value) = std::move(caster.value);
+        return true;
+    }
+};

@@ -10,7 +10,7 @@ namespace {
 
 // Out, with any strides.
 template <class T>
-using Out2Strided = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
+using Out2Strided = Given<T, nb::ndim<2>, nb::device::cpu>;
 
 template <Real T>
 Matrix<T> matrix(const Out2Strided<T>& a) {

@@ -4,6 +4,7 @@
 NB_MODULE(MERCER_MODULE, m) {
     m.doc() = "Compiled kernels of Mercer. Private: arguments are checked for memory safety only.";
     nanobind::set_leak_warnings(false);
+    mercer::bindings::array_class = nanobind::object(nanobind::module_::import_("numpy").attr("ndarray")).release();
     mercer::bindings::bind_core(m);
     mercer::bindings::bind_preprocessing(m);
     mercer::bindings::bind_cluster(m);

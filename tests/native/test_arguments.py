@@ -331,6 +331,7 @@ def _refused(argument, value, dtypes):
     """Values that no kernel may take for this argument."""
     yield "a word", "word"
     yield "an object", object()
+    yield "a date", np.datetime64(1, "s")  # its buffer says that it has a dimension, and has no strides
     if not argument.is_optional:
         yield "None", None
     if argument.is_array:

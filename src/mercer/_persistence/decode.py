@@ -180,8 +180,6 @@ class Decoder:
 
     def _trees(self, entry: dict[str, Json]) -> Any:
         parts = [self._value(part) for part in _take(entry, "nodes", "words", "node_counts", "word_counts", "n_features")]
-        if not all(type(part) is np.ndarray and part.dtype.kind in "iu" for part in parts[:4]) or type(parts[4]) is not int:
-            raise FileFormatError("trees are made of arrays of whole numbers and a number of features.")
         return kernels.Trees(*parts)  # which checks that these are trees
 
     def _random_state(self, entry: dict[str, Json]) -> np.random.RandomState:
