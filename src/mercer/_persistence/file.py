@@ -94,21 +94,17 @@ def write_file(path: PathLike, tensors: Mapping[str, Array], metadata: Mapping[s
     if os.path.lexists(target) and not overwrite:
         raise FileExistsError(f"{target} exists; give overwrite=True to replace it.")
     mode = _mode_for(target)
-    number, temporary = tempfile.mkstemp(prefix=".mercer-", suffix=".tmp", dir=os.path.dirname(target))
-    os.close(number)
-    try:
-        save_file(dict(tensors), temporary, metadata=dict(metadata))
-        with open(temporary, "rb") as file:
+    # In a folder of its own, as a new file: a file system may write at once what is renamed to the place of another file.
+    with tempfile.TemporaryDirectory(prefix=".mercer-", dir=os.path.dirname(target)) as folder:
+        whole = os.path.join(folder, "model")
+        save_file(dict(tensors), whole, metadata=dict(metadata))
+        with open(whole, "rb") as file:
             if (n_header := int.from_bytes(file.read(8), "little")) > MAX_HEADER:
                 raise ValueError(f"the structure of the model takes {n_header} bytes; a file can hold {MAX_HEADER}.")
             if os.path.exists(target):  # after a loss of power there is the old file or the new one
                 os.fsync(file.fileno())
-        os.chmod(temporary, mode)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
+        os.chmod(whole, mode)
+        os.replace(whole, target)
 
 
 def _checked(path: PathLike) -> str:
