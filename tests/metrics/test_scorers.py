@@ -12,7 +12,15 @@ from sklearn.model_selection import cross_validate
 
 import mercer.metrics
 from mercer.linear_model import LinearRegression, LogisticRegression
-from mercer.metrics import accuracy_score, check_scoring, g_mean_score, get_scorer, get_scorer_names, make_scorer
+from mercer.metrics import (
+    accuracy_score,
+    check_scoring,
+    g_mean_score,
+    get_measure,
+    get_scorer,
+    get_scorer_names,
+    make_scorer,
+)
 from tests.metrics.cases import assert_same, outcome
 
 random = np.random.RandomState(0)
@@ -54,6 +62,28 @@ def test_own_measures_are_among_the_names():
     names = np.array(["no", "yes"])[Y["two"]]
     h = get_scorer("h_measure")
     assert h(LogisticRegression().fit(X, names), X, names) == pytest.approx(h(model, X, Y["two"]))
+
+
+@pytest.mark.parametrize("name", get_scorer_names())
+def test_a_measure_of_what_is_predicted_is_the_score_of_the_estimator(name):
+    measure = get_measure(name)
+    if measure is None or measure.response_method != "predict":
+        assert name not in OWN or measure is not None
+        return
+    weight = random.uniform(0.5, 1, size=120)
+    for task, model in MODELS.items():
+        for options in ({}, {"sample_weight": weight}):
+            assert_same(
+                outcome(measure.score, Y[task], model.predict(X), **options),
+                outcome(get_scorer(name), model, X, Y[task], **options),
+                rtol=0,
+                atol=0,
+            )
+
+
+def test_names_that_are_not_known_have_no_measure():
+    assert get_measure("charm") is None
+    assert get_measure("rand_score") is None  # of clusterings: scikit-learn's
 
 
 def test_scorers_work_in_cross_validation():

@@ -97,7 +97,7 @@ from mercer.metrics._regression import (
     root_mean_squared_log_error,
 )
 from mercer.metrics._reports import ConfusionReport, classification_report, confusion_report
-from mercer.metrics._scorers import check_scoring, get_scorer, get_scorer_names
+from mercer.metrics._scorers import Measure, check_scoring, get_measure, get_scorer, get_scorer_names
 from mercer.metrics._top_k import top_k_accuracy_score
 
 __all__ = [
@@ -105,6 +105,7 @@ __all__ = [
     "ConfusionReport",
     "DetCurveDisplay",
     "DistanceMetric",
+    "Measure",
     "PrecisionRecallDisplay",
     "PredictionErrorDisplay",
     "RocCurveDisplay",
@@ -146,6 +147,7 @@ __all__ = [
     "fbeta_score",
     "fowlkes_mallows_score",
     "g_mean_score",
+    "get_measure",
     "get_scorer",
     "get_scorer_names",
     "h_measure",

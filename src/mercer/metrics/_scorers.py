@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -79,30 +80,91 @@ _OF_CLASS: dict[str, Callable[..., Any]] = {
 }
 
 
+@dataclass(frozen=True)
+class Measure:
+    """A function of true values and predictions, and how to make a score of it.
+
+    Parameters
+    ----------
+    function : callable
+        Of (y_true, y_pred), with `sample_weight` where it takes weights.
+    response_method : str or tuple of str, default="predict"
+        The method of an estimator that gives its predictions; of several, the first that the estimator has.
+    is_loss : bool, default=False
+        Whether less is better: the score is then minus the measure.
+    options : dict
+        Further arguments of the function.
+    """
+
+    function: Callable[..., Any]
+    response_method: str | tuple[str, ...] = "predict"
+    is_loss: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def score(self, y_true: Any, y_pred: Any, **weights: Any) -> Any:
+        """The measure, or minus a loss: the greater, the better."""
+        value = self.function(y_true, y_pred, **self.options, **weights)
+        return -value if self.is_loss else value
+
+    def scorer(self) -> Scorer:
+        """The same as a function of (estimator, X, y)."""
+        is_gain, method = not self.is_loss, self.response_method
+        scorer: Scorer = make_scorer(self.function, response_method=method, greater_is_better=is_gain, **self.options)
+        return scorer
+
+
+@cache
+def _measures() -> dict[str, Measure]:
+    """All measures of Mercer's own, by the names of their scorers."""
+    measures = {name: Measure(function) for name, function in _GAINS.items()}
+    measures |= {f"neg_{name}": Measure(function, is_loss=True) for name, function in _LOSSES.items()}
+    for name, function in _OF_CLASS.items():
+        measures[name] = Measure(function, options={"average": "binary"})
+        for average in ("macro", "micro", "samples", "weighted"):
+            measures[f"{name}_{average}"] = Measure(function, options={"pos_label": None, "average": average})
+    for multi_class in ("ovr", "ovo"):
+        options = {"multi_class": multi_class}
+        measures[f"roc_auc_{multi_class}"] = Measure(areas.roc_auc_score, "predict_proba", options=options)
+        options = {"multi_class": multi_class, "average": "weighted"}
+        measures[f"roc_auc_{multi_class}_weighted"] = Measure(areas.roc_auc_score, "predict_proba", options=options)
+    return measures | {
+        "average_precision": Measure(areas.average_precision_score, _SCORES),
+        "d2_brier_score": Measure(probability.d2_brier_score, "predict_proba"),
+        "d2_log_loss_score": Measure(probability.d2_log_loss_score, "predict_proba"),
+        "h_measure": Measure(h_measure, _SCORES),
+        "neg_brier_score": Measure(probability.brier_score_loss, "predict_proba", is_loss=True),
+        "neg_log_loss": Measure(probability.log_loss, "predict_proba", is_loss=True),
+        "roc_auc": Measure(areas.roc_auc_score, _SCORES),
+        "top_k_accuracy": Measure(top_k_accuracy_score, _SCORES),
+    }
+
+
 @cache
 def _scorers() -> dict[str, Scorer]:
-    """All scorers that Mercer makes of its own measures."""
-    scorers = {name: make_scorer(measure) for name, measure in _GAINS.items()}
-    scorers |= {f"neg_{name}": make_scorer(measure, greater_is_better=False) for name, measure in _LOSSES.items()}
-    for name, measure in _OF_CLASS.items():
-        scorers[name] = make_scorer(measure, average="binary")
-        for average in ("macro", "micro", "samples", "weighted"):
-            scorers[f"{name}_{average}"] = make_scorer(measure, pos_label=None, average=average)
-    for name, options in {"": {}, "_weighted": {"average": "weighted"}}.items():
-        for multi_class in ("ovr", "ovo"):
-            scorers[f"roc_auc_{multi_class}{name}"] = make_scorer(
-                areas.roc_auc_score, response_method="predict_proba", multi_class=multi_class, **options
-            )
-    return scorers | {
-        "average_precision": make_scorer(areas.average_precision_score, response_method=_SCORES),
-        "d2_brier_score": make_scorer(probability.d2_brier_score, response_method="predict_proba"),
-        "d2_log_loss_score": make_scorer(probability.d2_log_loss_score, response_method="predict_proba"),
-        "h_measure": make_scorer(h_measure, response_method=_SCORES),
-        "neg_brier_score": make_scorer(probability.brier_score_loss, greater_is_better=False, response_method="predict_proba"),
-        "neg_log_loss": make_scorer(probability.log_loss, greater_is_better=False, response_method="predict_proba"),
-        "roc_auc": make_scorer(areas.roc_auc_score, response_method=_SCORES),
-        "top_k_accuracy": make_scorer(top_k_accuracy_score, response_method=_SCORES),
-    }
+    return {name: measure.scorer() for name, measure in _measures().items()}
+
+
+def get_measure(scoring: str) -> Measure | None:
+    """The measure behind the name of a scorer: of predictions, which need no estimator.
+
+    Parameters
+    ----------
+    scoring : str
+        One of :func:`get_scorer_names`.
+
+    Returns
+    -------
+    measure : Measure or None
+        None for scikit-learn's measures of clusterings and the like, and for names that are not known.
+
+    Examples
+    --------
+    >>> from mercer.metrics import get_measure
+    >>> loss = get_measure("neg_mean_squared_error")
+    >>> loss.function([1.0, 2.0], [1.0, 4.0]), loss.score([1.0, 2.0], [1.0, 4.0])
+    (2.0, -2.0)
+    """
+    return _measures().get(scoring)
 
 
 def get_scorer_names() -> list[str]:

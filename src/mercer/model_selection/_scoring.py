@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
 
 from mercer._params import InvalidParameterError
-from mercer.metrics import accuracy_score, check_scoring, get_scorer_names, make_scorer
+from mercer.metrics import Measure, accuracy_score, check_scoring, get_measure, get_scorer_names, make_scorer
 from mercer.model_selection._folds import Table
 
 _Scorer = type(make_scorer(accuracy_score))
@@ -34,6 +34,7 @@ class Scoring:
         scorers = [_usual(estimator, scoring)] if several is None else several.values()
         # Scorers of scikit-learn look at predictions alone: any object that predicts the same will do.
         self.is_by_predictions = all(isinstance(scorer, (str, _Scorer)) for scorer in scorers)
+        self._measure = _measure_of_predict(None if several is not None else _usual(estimator, scoring))
 
     @property
     def name(self) -> str:
@@ -41,19 +42,19 @@ class Scoring:
 
     def score(self, model: Any, rows: Table) -> dict[str, float]:
         """Scores by name; with weights, each scorer gets them."""
-        args = (rows.X,) if rows.y is None else (rows.X, rows.y)
-        if rows.weight is None:
-            found = self._scorer(model, *args)
-        else:
-            try:
-                found = self._scorer(model, *args, sample_weight=rows.weight)
-            except TypeError as error:
-                if "sample_weight" not in str(error):
-                    raise
-                raise TypeError(
-                    f"tune: scoring={', '.join(self.names)} takes no weights, but sample_weight is given; choose a measure "
-                    "that takes them."
-                ) from error
+        weights = {} if rows.weight is None else {"sample_weight": rows.weight}
+        try:
+            if self._measure is not None and rows.y is not None:
+                found = self._measure.score(rows.y, model.predict(rows.X), **weights)
+            else:
+                found = self._scorer(model, *((rows.X,) if rows.y is None else (rows.X, rows.y)), **weights)
+        except TypeError as error:
+            if not weights or "sample_weight" not in str(error):
+                raise
+            raise TypeError(
+                f"tune: scoring={', '.join(self.names)} takes no weights, but sample_weight is given; choose a measure "
+                "that takes them."
+            ) from error
         scores = found if self._is_several else {self.name: found}
         return {name: _number(name, score) for name, score in scores.items()}
 
@@ -65,6 +66,12 @@ def _usual(estimator: Any, scoring: Any) -> Any:
     if scoring is not None or own not in (ClassifierMixin.score, RegressorMixin.score):
         return scoring
     return "accuracy" if own is ClassifierMixin.score else "r2"
+
+
+def _measure_of_predict(scoring: Any) -> Measure | None:
+    """The measure of a name that looks at what `predict` gives: no scorer needs to ask each model what it is."""
+    measure = get_measure(scoring) if isinstance(scoring, str) else None
+    return measure if measure is not None and measure.response_method == "predict" else None
 
 
 def _complaint(scoring: Any, error: Exception) -> str:
