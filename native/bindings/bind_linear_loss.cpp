@@ -1,4 +1,5 @@
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include "bindings/arrays.hpp"
 #include "linear_model/linear_loss.hpp"
@@ -43,9 +44,10 @@ void bind_kernels(nb::module_& m) {
             require(gradient.shape(0) == coef.shape(0), "the gradient must be as long as the coefficients");
             const auto h = hessian ? rows<double>(*hessian) : RowMajor<double>{};
             require(!hessian || (h.rows == coef.shape(0) && h.cols == h.rows), "the Hessian must be square, a line a coefficient");
-            return linear_model::linear_loss<T>(rows_of_x, vector<double>(shift), vector<double>(y),
-                                                per_row<double>(weights, rows_of_x.rows), *loss.loss, vector<double>(coef),
-                                                vector<double>(gradient), h, threads(n_threads));
+            const auto total = linear_model::linear_loss<T>(rows_of_x, vector<double>(shift), vector<double>(y),
+                                                            per_row<double>(weights, rows_of_x.rows), *loss.loss,
+                                                            vector<double>(coef), vector<double>(gradient), h, threads(n_threads));
+            return std::tuple(total.value, total.curvature);
         },
         array, array, array, maybe, nb::arg(), array, array, maybe, nb::arg(), ReleaseGil());
 

@@ -79,7 +79,7 @@ double huber_loss(Matrix<const T> x, std::span<const double> shift, std::span<co
                                    detail::scale_rows(block, n, p, rows.curvatures);
                                    detail::add_gram(block, n, p, q, sums.hessian(chunk));
                                });
-    return sums.write(gradient, hessian);
+    return sums.write(gradient, hessian).value;
 }
 
 }  // namespace mercer::linear_model

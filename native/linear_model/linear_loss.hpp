@@ -18,6 +18,12 @@
 
 namespace mercer::linear_model {
 
+// Summed over rows.
+struct LossTotal {
+    double value;
+    double curvature;  // the second derivative in the intercept
+};
+
 namespace detail {
 
 // raw[i] = the product of row i and coef, p doubles each.
@@ -68,24 +74,25 @@ inline void scale_rows(double* block, std::size_t n, std::size_t p, const double
     }
 }
 
-// Partial sums of one chunk of rows: value, gradient (p) and, where wanted, the upper triangle of the Hessian (p x p).
+// Partial sums of one chunk of rows: value, curvature, gradient (p) and, where wanted, the upper triangle of the Hessian (p x p).
 class LossSums {
    public:
     LossSums(std::size_t n_chunks, std::size_t p, bool has_hessian)
-        : p_(p), size_(1 + p + (has_hessian ? p * p : 0)), sums_(n_chunks * size_, 0.0) {}
+        : p_(p), size_(2 + p + (has_hessian ? p * p : 0)), sums_(n_chunks * size_, 0.0) {}
 
     double& value(std::size_t chunk) { return sums_[chunk * size_]; }
-    double* gradient(std::size_t chunk) { return sums_.data() + chunk * size_ + 1; }
+    double& curvature(std::size_t chunk) { return sums_[chunk * size_ + 1]; }
+    double* gradient(std::size_t chunk) { return sums_.data() + chunk * size_ + 2; }
     double* hessian(std::size_t chunk) { return gradient(chunk) + p_; }
 
-    // Adds the chunks up in their order, writes q entries of the gradient and q x q of the Hessian, and returns the value.
-    double write(std::span<double> gradient_out, RowMajor<double> hessian_out) {
+    // Adds the chunks up in their order, writes q entries of the gradient and q x q of the Hessian, and returns the rest.
+    LossTotal write(std::span<double> gradient_out, RowMajor<double> hessian_out) {
         for (std::size_t start = size_; start < sums_.size(); start += size_)
             for (std::size_t i = 0; i < size_; ++i) sums_[i] += sums_[start + i];
         std::copy_n(gradient(0), gradient_out.size(), gradient_out.data());
         for (std::size_t i = 0; i < hessian_out.rows; ++i)
             for (std::size_t j = i; j < hessian_out.cols; ++j) hessian_out(i, j) = hessian_out(j, i) = hessian(0)[i * p_ + j];
-        return value(0);
+        return {value(0), curvature(0)};
     }
 
    private:
@@ -119,12 +126,13 @@ void linear_values(Matrix<const T> x, std::span<const double> shift, std::span<c
                                });
 }
 
-// Returns the sum of weight times loss over the rows and writes its gradient in the d + 1 coefficients (the intercept last), and
-// its Hessian unless `hessian` is empty. `weights` may be empty (all one). O(n d) or, with the Hessian, O(n d^2).
+// Returns the sum of weight times loss over the rows, with its second derivative in the intercept, and writes its gradient in the
+// d + 1 coefficients (the intercept last), and its Hessian unless `hessian` is empty. `weights` may be empty (all one). O(n d) or,
+// with the Hessian, O(n d^2).
 template <Real T>
-double linear_loss(Matrix<const T> x, std::span<const double> shift, std::span<const double> y, std::span<const double> weights,
-                   const losses::RowLoss& loss, std::span<const double> coef, std::span<double> gradient, RowMajor<double> hessian,
-                   Threads threads) {
+LossTotal linear_loss(Matrix<const T> x, std::span<const double> shift, std::span<const double> y, std::span<const double> weights,
+                      const losses::RowLoss& loss, std::span<const double> coef, std::span<double> gradient,
+                      RowMajor<double> hessian, Threads threads) {
     const std::size_t q = x.cols + 1;
     const std::size_t p = Simd<double>::round_up(q);
     const bool has_hessian = hessian.rows > 0;
@@ -142,6 +150,7 @@ double linear_loss(Matrix<const T> x, std::span<const double> shift, std::span<c
                                    detail::block_values(block, n, p, padded.data(), raw);
                                    const double* of_rows = weights.empty() ? nullptr : weights.data() + first;
                                    sums.value(chunk) += loss.apply(y.data() + first, of_rows, raw, n, slopes, curvatures);
+                                   sums.curvature(chunk) += lane_sum(n, [&](std::size_t i) { return curvatures[i]; });
                                    detail::add_slopes(block, n, p, slopes, sums.gradient(chunk));
                                    if (!has_hessian) return;
                                    detail::scale_rows(block, n, p, curvatures);

@@ -224,8 +224,7 @@ double softmax_loss(Matrix<const T> x, std::span<const double> shift, const Labe
                     RowMajor<double> gradient, RowMajor<double> curvature, Threads threads) {
     const std::size_t q = x.cols + 1, n_outputs = coef.rows;
     const std::size_t p = Simd<double>::round_up(q);
-    const bool is_single = n_outputs == 1;
-    const std::size_t width = is_single ? 1 : Simd<double>::round_up(n_outputs);
+    const std::size_t width = Simd<double>::round_up(n_outputs);
     std::vector<double> transposed(p * width, 0.0);
     for (std::size_t k = 0; k < n_outputs; ++k)
         for (std::size_t j = 0; j < q; ++j) transposed[j * width + k] = coef(k, j);
@@ -237,17 +236,9 @@ double softmax_loss(Matrix<const T> x, std::span<const double> shift, const Labe
         x, shift, p, chunks, threads.for_work(work), [&](double* block, std::size_t n, std::size_t first, std::size_t chunk) {
             Aligned<double> raw(n * width);
             double* part = sums.data() + chunk * size;
-            if (is_single) {
-                detail::block_values(block, n, p, transposed.data(), raw.data());
-            } else {
-                detail::block_product(block, n, p, transposed.data(), width, raw.data());
-            }
+            detail::block_product(block, n, p, transposed.data(), width, raw.data());
             detail::SoftmaxBlock(n_outputs, n).apply(labels, first, n, raw.data(), width, part[0], part + 1 + n_outputs * p);
-            if (is_single) {
-                detail::add_slopes(block, n, p, raw.data(), part + 1);
-            } else {
-                detail::add_outer(raw.data(), width, n_outputs, block, n, p, part + 1);
-            }
+            detail::add_outer(raw.data(), width, n_outputs, block, n, p, part + 1);
         });
     const double value = detail::write_curvature(sums, size, 1 + n_outputs * p, curvature);
     for (std::size_t k = 0; k < n_outputs; ++k) std::copy_n(sums.data() + 1 + k * p, q, gradient.row(k));

@@ -24,6 +24,16 @@ from mercer._native import kernels
 Codes = npt.NDArray[np.int32]
 
 
+@dataclass(frozen=True)
+class Evaluation:
+    """A loss or an objective at one point; gradient and Hessian of an objective contain the penalty."""
+
+    value: float
+    gradient: FloatArray
+    hessian: FloatArray | None
+    curvature: FloatArray | None = None  # the Hessian in the intercepts alone, a line an output; None where nobody asks for it
+
+
 class LinearRows(Protocol):
     """What the problem asks of X: sums over its rows (x - shift, 1), the intercept last."""
 
@@ -35,10 +45,8 @@ class LinearRows(Protocol):
         """The linear values of the rows, in double precision."""
         ...
 
-    def loss(
-        self, loss: Any, y: FloatArray, weights: FloatArray | None, coef: FloatArray, *, with_hessian: bool
-    ) -> tuple[float, FloatArray, FloatArray | None]:
-        """Value, gradient and, if wanted, Hessian of the summed loss."""
+    def loss(self, loss: Any, y: FloatArray, weights: FloatArray | None, coef: FloatArray, *, with_hessian: bool) -> Evaluation:
+        """Value, gradient and, if wanted, Hessian of the summed loss; the curvature is that in the intercept."""
         ...
 
     def weighted_sums(self, slopes: FloatArray, curvatures: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -82,13 +90,11 @@ class DenseLinearRows:
         kernels.linear_values(self._X, self.shift, coef, raw, self._n_threads)
         return raw
 
-    def loss(
-        self, loss: Any, y: FloatArray, weights: FloatArray | None, coef: FloatArray, *, with_hessian: bool
-    ) -> tuple[float, FloatArray, FloatArray | None]:
+    def loss(self, loss: Any, y: FloatArray, weights: FloatArray | None, coef: FloatArray, *, with_hessian: bool) -> Evaluation:
         gradient = np.empty(len(coef))
         hessian = np.empty((len(coef), len(coef))) if with_hessian else None
-        value = kernels.linear_loss(self._X, self.shift, y, weights, loss, coef, gradient, hessian, self._n_threads)
-        return value, gradient, hessian
+        value, curvature = kernels.linear_loss(self._X, self.shift, y, weights, loss, coef, gradient, hessian, self._n_threads)
+        return Evaluation(value, gradient, hessian, np.array([[curvature]]))
 
     def weighted_sums(self, slopes: FloatArray, curvatures: FloatArray) -> tuple[FloatArray, FloatArray]:
         gradient, hessian = np.empty(self.n_features + 1), np.empty((self.n_features + 1, self.n_features + 1))
@@ -136,14 +142,11 @@ class SparseLinearRows:
         raw: FloatArray = self._X @ coef[:-1] + coef[-1]
         return raw
 
-    def loss(
-        self, loss: Any, y: FloatArray, weights: FloatArray | None, coef: FloatArray, *, with_hessian: bool
-    ) -> tuple[float, FloatArray, FloatArray | None]:
+    def loss(self, loss: Any, y: FloatArray, weights: FloatArray | None, coef: FloatArray, *, with_hessian: bool) -> Evaluation:
         slopes, curvatures = np.empty(self.n_rows), np.empty(self.n_rows)
         value = kernels.loss_of_values(loss, y, weights, self.values(coef), slopes, curvatures, self._n_threads)
-        if not with_hessian:
-            return value, self.slope_sums(slopes), None
-        return value, *self.weighted_sums(slopes, curvatures)
+        gradient, hessian = self.weighted_sums(slopes, curvatures) if with_hessian else (self.slope_sums(slopes), None)
+        return Evaluation(value, gradient, hessian, np.array([[curvatures.sum()]]))
 
     def weighted_sums(self, slopes: FloatArray, curvatures: FloatArray) -> tuple[FloatArray, FloatArray]:
         d = self.n_features
@@ -185,16 +188,6 @@ def make_linear_rows(X: Any, *, is_shifted: bool, n_threads: int) -> LinearRows:
     return DenseLinearRows(X, is_shifted=is_shifted, n_threads=n_threads)
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """The objective at one point; gradient and Hessian contain the penalty."""
-
-    value: float
-    gradient: FloatArray
-    hessian: FloatArray | None
-    curvature: FloatArray | None = None  # the Hessian in the intercepts alone, where there are several outputs
-
-
 class LinearLoss:
     """The objective F as a function of the d + 1 coefficients, the intercept last; without one its entries are zero."""
 
@@ -226,8 +219,8 @@ class LinearLoss:
         return coef, float(point[-1] - self.rows.shift @ coef)
 
     def evaluate(self, point: FloatArray, *, with_hessian: bool = False) -> Evaluation:
-        value, gradient, hessian = self.rows.loss(self.loss, self.y, self.weights, point, with_hessian=with_hessian)
-        return self._penalised(point, value, gradient, hessian)
+        at = self.rows.loss(self.loss, self.y, self.weights, point, with_hessian=with_hessian)
+        return self._penalised(point, at.value, at.gradient, at.hessian)
 
     def _penalised(self, point: FloatArray, value: float, gradient: FloatArray, hessian: FloatArray | None) -> Evaluation:
         coef = point[:-1]

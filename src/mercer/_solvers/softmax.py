@@ -54,10 +54,9 @@ class SoftmaxLoss:
 
     def evaluate(self, point: FloatArray, *, with_hessian: bool = False) -> Evaluation:
         lines = point.reshape(self.shape)
-        if with_hessian and self.is_binary:  # all in one pass
-            value, gradient, hessian = self.rows.loss(LOGISTIC, self._targets, self.weights, point, with_hessian=True)
-            assert hessian is not None
-            curvature = hessian[-1:, -1:].copy()
+        if self.is_binary:  # all in one pass
+            at = self.rows.loss(LOGISTIC, self._targets, self.weights, point, with_hessian=with_hessian)
+            value, gradient, hessian, curvature = at.value, at.gradient, at.hessian, at.curvature
         else:
             value, lines_of_gradient, curvature = self.rows.softmax(
                 self.codes, self.weights, lines, has_reference=self.has_reference
