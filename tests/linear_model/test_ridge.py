@@ -351,3 +351,12 @@ def test_there_is_no_summary_of_a_penalised_fit():
     X, y = make_data(15, 20, 3)
     with pytest.raises(ValueError, match="standard errors are not defined for a penalised fit"):
         Ridge().fit(X, y).summary()
+
+
+def test_a_single_sparse_row_has_no_slope():
+    # What centring leaves of one row is rounding, and its square may come out below zero.
+    for seed in range(20):
+        X = np.random.default_rng(seed).normal(size=(1, 21))
+        model = Ridge().fit(sp.csr_matrix(X), [8.8])
+        np.testing.assert_allclose(model.coef_, 0, atol=1e-12)
+        assert model.intercept_ == pytest.approx(8.8)

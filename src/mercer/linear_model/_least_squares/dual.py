@@ -49,7 +49,7 @@ class DualSystem:
     def _matrix(self) -> FloatArray:
         gram, n = self.products.gram, len(self.products.gram)
         if self._rows.is_centred:
-            roots = self.products.roots * np.sqrt(gram.trace() / self.products.weight)
+            roots = self.products.roots * np.sqrt(max(gram.trace(), 0.0) / self.products.weight)
             matrix: FloatArray = np.multiply.outer(roots, roots)
             matrix += gram
         else:
