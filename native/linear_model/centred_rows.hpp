@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -39,49 +40,117 @@ template <Real T, class Body>
     }
 }
 
-// Weighted means of the columns [first, last), as offsets from the first row of positive weight: exact for constant columns.
-template <Real T>
-void column_means(Matrix<const T> x, std::span<const T> weights, std::size_t first, std::size_t last, std::span<double> means) {
-    std::size_t origin = 0;
-    while (!weights.empty() && origin + 1 < x.rows && !(weights[origin] > 0)) ++origin;
-    std::vector<double> sums(last - first, 0.0);
-    double total = 0;
-    for (std::size_t i = 0; i < x.rows; ++i) {
-        const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[i]);
-        total += weight;
-        if (x.has_contiguous_rows()) {
-            const T* source = x.row(i) + first;
-            const T* base = x.row(origin) + first;
-            for (std::size_t j = 0; j < last - first; ++j)
-                sums[j] += weight * (static_cast<double>(source[j]) - static_cast<double>(base[j]));
-        } else {
-            for (std::size_t j = first; j < last; ++j)
-                sums[j - first] += weight * (static_cast<double>(x(i, j)) - static_cast<double>(x(origin, j)));
+// Columns of A as lines of p values of type P: the transpose of a band of X, for the kernel that multiplies columns. X is read
+// once. Columns are taken about their first value, in full precision, before they are centred: a narrow type loses nothing to
+// columns far from zero, and constant columns are exactly zero.
+template <Real T, Real P>
+class ColumnBand {
+   public:
+    ColumnBand(const CentredRows<T>& a, std::size_t capacity, std::size_t p)
+        : a_(a), p_(p), block_(capacity * p), weights_(a.x.rows), roots_(a.x.rows), base_(capacity), sums_(capacity) {
+        std::fill_n(block_.data(), capacity * p, P{0});
+        for (std::size_t i = 0; i < a.x.rows; ++i) {
+            weights_[i] = a.weight(i);
+            roots_[i] = static_cast<P>(a.root(i));
+            total_ += weights_[i];
+        }
+        while (origin_ + 1 < a.x.rows && !(weights_[origin_] > 0)) ++origin_;
+    }
+
+    const P* lines() const { return block_.data(); }
+
+    // Takes the columns [first, last) and, if they are to be centred, writes their weighted means (else zero).
+    void take(std::size_t first, std::size_t last, bool is_centred, std::span<double> means) {
+        const std::size_t n_columns = last - first;
+        for (std::size_t j = 0; j < n_columns; ++j) base_[j] = is_centred ? a_.x(origin_, first + j) : T{0};
+        std::fill_n(sums_.data(), n_columns, 0.0);
+        std::size_t i = 0;
+        if (a_.x.has_contiguous_rows())
+            for (; i + L::kLanes <= a_.x.rows; i += L::kLanes) take_square_rows(i, first, n_columns);
+        for (; i < a_.x.rows; ++i) take_row(i, first, 0, n_columns);
+        for (std::size_t j = 0; j < n_columns; ++j) {
+            const double offset = is_centred ? sums_[j] / total_ : 0.0;
+            means[first + j] = static_cast<double>(base_[j]) + offset;
+            centre_line(block_.data() + j * p_, static_cast<P>(offset));
         }
     }
-    for (std::size_t j = first; j < last; ++j) means[j] = static_cast<double>(x(origin, j)) + sums[j - first] / total;
-}
 
-// Writes columns [first, last) of A as rows of p values of type P: the transpose, for the kernel that multiplies columns. The means
-// are subtracted in double precision, so that a narrow type loses nothing to columns far from zero.
-template <Real T, Real P>
-void pack_columns(const CentredRows<T>& a, std::size_t first, std::size_t last, std::span<const double> roots, std::size_t p,
-                  P* block) {
-    constexpr std::size_t kTogether = 64 / sizeof(P);  // lines of the output are written in pieces of 64 bytes
-    for (std::size_t i0 = 0; i0 < a.x.rows; i0 += kTogether) {
-        const std::size_t n = std::min(kTogether, a.x.rows - i0);
-        for (std::size_t j = first; j < last; ++j) {
-            P* target = block + (j - first) * p + i0;
-            const double mean = a.means[j];
-            if (n == kTogether) {
-                for (std::size_t i = 0; i < kTogether; ++i)
-                    target[i] = static_cast<P>((static_cast<double>(a.x(i0 + i, j)) - mean) * roots[i0 + i]);
-            } else {
-                for (std::size_t i = 0; i < n; ++i)
-                    target[i] = static_cast<P>((static_cast<double>(a.x(i0 + i, j)) - mean) * roots[i0 + i]);
+   private:
+    using L = Simd<P>;
+
+    // As many rows as a vector has lanes: squares of values are transposed in registers.
+    void take_square_rows(std::size_t i, std::size_t first, std::size_t n_columns) {
+        const std::size_t n_square = n_columns / L::kLanes * L::kLanes;
+        for (std::size_t r = 0; r < L::kLanes; ++r) add_row(a_.x.row(i + r) + first, weights_[i + r], n_square);
+        for (std::size_t j = 0; j < n_square; j += L::kLanes) {
+            typename L::Vector square[L::kLanes];
+            for (std::size_t r = 0; r < L::kLanes; ++r) square[r] = widened(a_.x.row(i + r) + first + j) - widened(&base_[j]);
+            transpose<P>(square);
+            for (std::size_t c = 0; c < L::kLanes; ++c) L::store(block_.data() + (j + c) * p_ + i, square[c]);
+        }
+        for (std::size_t r = 0; r < L::kLanes; ++r) take_row(i + r, first, n_square, n_columns);
+    }
+
+    static typename L::Vector widened(const T* source) {
+        if constexpr (std::same_as<T, P>) {
+            return L::load(source);
+        } else {
+            typename L::Vector v;
+            for (std::size_t l = 0; l < L::kLanes; ++l) v[l] = static_cast<P>(source[l]);
+            return v;
+        }
+    }
+
+    void add_row(const T* source, double weight, std::size_t n_columns) {
+        const T* base = base_.data();
+        double* sums = sums_.data();
+        for (std::size_t j = 0; j < n_columns; ++j)
+            sums[j] += weight * (static_cast<double>(source[j]) - static_cast<double>(base[j]));
+    }
+
+    void take_row(std::size_t i, std::size_t first, std::size_t from, std::size_t to) {
+        for (std::size_t j = from; j < to; ++j) {
+            const T value = a_.x(i, first + j);
+            block_[j * p_ + i] = static_cast<P>(value) - static_cast<P>(base_[j]);
+            sums_[j] += weights_[i] * (static_cast<double>(value) - static_cast<double>(base_[j]));
+        }
+    }
+
+    void centre_line(P* line, P offset) const {
+        const P* roots = roots_.data();
+        for (std::size_t i = 0; i < a_.x.rows; ++i) line[i] = (line[i] - offset) * roots[i];
+    }
+
+    const CentredRows<T>& a_;
+    std::size_t p_;
+    Aligned<P> block_;
+    Aligned<double> weights_;
+    Aligned<P> roots_;
+    Aligned<T> base_;
+    Aligned<double> sums_;
+    double total_ = 0;
+    std::size_t origin_ = 0;
+};
+
+// gram = the sum of matrices of p x p doubles, of which the upper triangles are given. O(p^2 count).
+inline void add_up_symmetric(const double* parts, std::size_t count, std::size_t p, RowMajor<double> gram, Threads threads) {
+    constexpr std::size_t kSquare = 32;  // of which both the rows and their mirror image stay in the cache
+    const std::size_t n = gram.rows;
+    const std::size_t n_bands = (n + kSquare - 1) / kSquare;
+    const double work = static_cast<double>(n * n * count);
+    parallel_for(n_bands, threads.for_work(work), [&](std::size_t band) {
+        const std::size_t last_row = std::min((band + 1) * kSquare, n);
+        for (std::size_t j0 = band * kSquare; j0 < n; j0 += kSquare) {
+            const std::size_t last_column = std::min(j0 + kSquare, n);
+            for (std::size_t i = band * kSquare; i < last_row; ++i) {
+                for (std::size_t j = std::max(i, j0); j < last_column; ++j) {
+                    double sum = 0;
+                    for (std::size_t part = 0; part < count; ++part) sum += parts[(part * p + i) * p + j];
+                    gram(i, j) = gram(j, i) = sum;
+                }
             }
         }
-    }
+    });
 }
 
 }  // namespace detail
@@ -96,8 +165,6 @@ void row_gram(Matrix<const T> x, std::span<const T> weights, bool is_centred, Ro
     // An odd number of vectors a line: lines at multiples of a large power of two would share few sets of the cache.
     const std::size_t p = (Simd<P>::round_up(n) / Simd<P>::kLanes | 1) * Simd<P>::kLanes;
     const CentredRows<T> a{x, weights, means};
-    std::vector<double> roots(n);
-    for (std::size_t i = 0; i < n; ++i) roots[i] = a.root(i);
     const Chunks chunks = detail::sample_chunks(x.cols, n, p * p);
     const std::size_t capacity = std::clamp<std::size_t>(24 * 1024 / (sizeof(P) * p + 1), 512 / sizeof(P), 256);
     Aligned<double> partial(chunks.count * p * p);
@@ -105,28 +172,15 @@ void row_gram(Matrix<const T> x, std::span<const T> weights, bool is_centred, Ro
     parallel_for(chunks.count, threads.for_work(work), [&](std::size_t chunk) {
         double* sums = partial.data() + chunk * p * p;
         std::fill_n(sums, p * p, 0.0);
-        Aligned<P> block(capacity * p);
-        std::fill_n(block.data(), capacity * p, P{0});
+        detail::ColumnBand<T, P> band(a, capacity, p);
         for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += capacity) {
             const std::size_t last = std::min(first + capacity, chunks.end(chunk));
-            if (is_centred) {
-                detail::column_means(x, weights, first, last, means);
-            } else {
-                std::fill(means.begin() + static_cast<std::ptrdiff_t>(first), means.begin() + static_cast<std::ptrdiff_t>(last),
-                          0.0);
-            }
-            detail::pack_columns(a, first, last, roots, p, block.data());
-            detail::add_gram(block.data(), last - first, p, n, sums);
+            band.take(first, last, is_centred, means);
+            detail::add_gram(band.lines(), last - first, p, n, sums);
             checkpoint();
         }
     });
-    for (std::size_t i = 0; i < n; ++i) {
-        for (std::size_t j = i; j < n; ++j) {
-            double sum = 0;
-            for (std::size_t chunk = 0; chunk < chunks.count; ++chunk) sum += partial[chunk * p * p + i * p + j];
-            gram(i, j) = gram(j, i) = sum;
-        }
-    }
+    detail::add_up_symmetric(partial.data(), chunks.count, p, gram, threads);
 }
 
 // Writes A coef' to `values` (targets x rows), for the rows of `coef` (targets x columns). In double precision. O(n d t).
