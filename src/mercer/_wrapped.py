@@ -1,4 +1,4 @@
-"""Classifiers around another classifier: its tags and metadata, its scores, and rows of whatever tables it takes."""
+"""Classifiers around another classifier: its tags and metadata, its scores."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from mercer._arrays import FloatArray
 from mercer._base import MercerEstimator
+from mercer._rows import take_rows
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class WrappedClassifier(ClassifierMixin, MetaEstimatorMixin, MercerEstimator):  
         return {name: getattr(fitted, name) for name in names if hasattr(fitted, name)}
 
 
-# ---- rows
+# ---- data
 
 
 def require_classes(owner: str, classes: npt.NDArray[Any]) -> None:
@@ -99,15 +100,6 @@ def index_rows(X: Any, y: npt.NDArray[Any]) -> Any:
     if sp.issparse(X):  # some of its rows may have shorter indices than all have: what a fit on all refuses is refused
         check_array(X, accept_sparse=True, accept_large_sparse=False, dtype=None, ensure_all_finite=False)
     return X
-
-
-def take_rows(X: Any, index: npt.NDArray[np.intp]) -> Any:
-    """Some rows of an array, a sparse matrix, a data frame or a list."""
-    if hasattr(X, "iloc"):
-        return X.iloc[index]
-    if hasattr(X, "shape"):
-        return X[index]
-    return [X[i] for i in index]
 
 
 # ---- scores

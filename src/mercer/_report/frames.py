@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from mercer._rows import count_rows, take_rows
 
 IntArray = npt.NDArray[np.intp]
 
@@ -15,42 +18,37 @@ _LONGEST_TEXT = 80
 _MISSING = ("NAType", "NaTType")  # pandas' own
 
 
-class Table(Protocol):
+@dataclass(frozen=True)
+class Table(ABC):
     """A table of rows and named columns around `data`, which models take as it is."""
 
-    @property
-    def data(self) -> Any: ...
-
-    @property
-    def n_rows(self) -> int: ...
-
-    @property
-    def names(self) -> list[str]: ...
-
-    def take(self, rows: IntArray) -> Any:
-        """The rows with these positions, in the library of the data."""
-
-    def shuffled(self, column: int, order: IntArray) -> Any:
-        """The data with the cells of one column in another order, all else as it is; the data itself is left alone."""
-
-    def cell(self, row: int, column: int) -> Any:
-        """One value."""
-
-
-@dataclass(frozen=True)
-class PolarsTable:
     data: Any
 
     @property
     def n_rows(self) -> int:
-        return int(self.data.height)
+        return count_rows(self.data)
 
+    def take(self, rows: IntArray) -> Any:
+        """The rows with these positions, in the library of the data."""
+        return take_rows(self.data, rows)
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]: ...
+
+    @abstractmethod
+    def shuffled(self, column: int, order: IntArray) -> Any:
+        """The data with the cells of one column in another order, all else as it is; the data itself is left alone."""
+
+    @abstractmethod
+    def cell(self, row: int, column: int) -> Any:
+        """One value."""
+
+
+class PolarsTable(Table):
     @property
     def names(self) -> list[str]:
         return list(self.data.columns)
-
-    def take(self, rows: IntArray) -> Any:
-        return self.data[rows]
 
     def shuffled(self, column: int, order: IntArray) -> Any:
         return self.data.with_columns(self.data.to_series(column).gather(order))
@@ -59,20 +57,10 @@ class PolarsTable:
         return self.data.item(row, column)
 
 
-@dataclass(frozen=True)
-class PandasTable:
-    data: Any
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.data)
-
+class PandasTable(Table):
     @property
     def names(self) -> list[str]:
         return [str(name) for name in self.data.columns]
-
-    def take(self, rows: IntArray) -> Any:
-        return self.data.iloc[rows]
 
     def shuffled(self, column: int, order: IntArray) -> Any:
         changed = self.data.copy(deep=False)
@@ -83,20 +71,10 @@ class PandasTable:
         return self.data.iat[row, column]
 
 
-@dataclass(frozen=True)
-class ArrayTable:
-    data: Any
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.data.shape[0])
-
+class ArrayTable(Table):
     @property
     def names(self) -> list[str]:
         return [f"x{index}" for index in range(self.data.shape[1])]
-
-    def take(self, rows: IntArray) -> Any:
-        return self.data[rows]
 
     def shuffled(self, column: int, order: IntArray) -> Any:
         changed = self.data.copy()

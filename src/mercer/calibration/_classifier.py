@@ -19,8 +19,9 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from mercer._arrays import FloatArray, check_labels, check_weights
 from mercer._base import FitTask, fit_method
 from mercer._params import Bool, Fittable, InvalidParameterError, Null, NumberOfJobs, OneOf, Rule, Splitter, check_params
+from mercer._rows import take_rows
 from mercer._trace import warn
-from mercer._wrapped import Metadata, WrappedClassifier, index_rows, require_classes, response_method, take_rows
+from mercer._wrapped import Metadata, WrappedClassifier, index_rows, require_classes, response_method
 from mercer.calibration._pairs import RESPONSES, CalibratedClassifier, calibrate, seen_scores
 from mercer.svm import LinearSVC
 

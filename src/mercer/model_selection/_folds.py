@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.base import is_classifier
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 
-from mercer.model_selection._rows import size_in_bytes, take_rows
+from mercer._rows import size_in_bytes, take_rows
 
 Split = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 _MOST_KEPT = 2 * 2**30  # bytes of sliced folds; beyond that they are sliced for each candidate

@@ -14,6 +14,7 @@ from mercer._arrays import Finite, FloatArray, check_class_weight, check_weights
 from mercer._linear import SPARSE
 from mercer._parallel import effective_threads
 from mercer._params import Infinity, InvalidParameterError, Mapped, Null, OneOf, Real
+from mercer._rows import take_rows
 from mercer.linear_model._logistic.fit import OWN_SOLVERS, PEER_SOLVERS, LogisticProblem, Point, Strength
 
 SOLVERS = OneOf(*PEER_SOLVERS, *OWN_SOLVERS)
@@ -83,8 +84,7 @@ class LogisticData:
 
     def rows(self, index: npt.NDArray[Any]) -> LogisticData:
         """Some of the rows; all classes stay."""
-        X = self.X.tocsr()[index] if sp.issparse(self.X) else self.X[index]
-        weights = None if self.weights is None else self.weights[index]
+        X, weights = take_rows(self.X, index), take_rows(self.weights, index)
         return LogisticData(self.owner, X, self.classes, self.codes[index], weights, self._synthetic)
 
     def problem(self, params: SimpleNamespace) -> LogisticProblem:

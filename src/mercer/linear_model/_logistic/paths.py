@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from scipy.special import log_expit, log_softmax
 
 from mercer._arrays import FloatArray, check_weights
 from mercer._lazy import lazy_property
 from mercer._params import InvalidParameterError
+from mercer._rows import take_rows
 from mercer._trace import Status
 from mercer.linear_model._logistic.data import LogisticData, check_solver
 from mercer.linear_model._logistic.fit import Point, Run, Strength
@@ -86,7 +86,7 @@ class Scorer:
 
     def on(self, test: npt.NDArray[Any]) -> Callable[[Point], float]:
         data, n_rows = self._data, self._data.X.shape[0]
-        X = data.X.tocsr()[test] if sp.issparse(data.X) else data.X[test]
+        X = take_rows(data.X, test)
         rows = np.arange(n_rows)[test]
         params = {
             name: value[rows] if isinstance(value, np.ndarray) and len(value) == n_rows else value

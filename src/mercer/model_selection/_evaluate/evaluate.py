@@ -26,11 +26,11 @@ from mercer._params import (
     check_value,
 )
 from mercer._random import as_random_state
+from mercer._rows import take_rows
 from mercer.model_selection._evaluate.evaluation import Evaluation
 from mercer.model_selection._evaluate.hold_out import hold_out
 from mercer.model_selection._evaluate.measures import Measure, measure_test
 from mercer.model_selection._folds import Table
-from mercer.model_selection._rows import take_rows
 from mercer.model_selection._scoring import Scoring
 from mercer.model_selection._tune.space import own_space
 from mercer.model_selection._tune.tune import tune

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 from mercer._params import InvalidParameterError
-from mercer.model_selection._rows import count_rows
+from mercer._rows import count_rows
 
 Rows = npt.NDArray[np.intp]
 

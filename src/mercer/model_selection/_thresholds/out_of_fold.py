@@ -14,7 +14,8 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from mercer._arrays import FloatArray
 from mercer._base import FitTask
-from mercer._wrapped import Metadata, class_scores, index_rows, take_rows
+from mercer._rows import take_rows
+from mercer._wrapped import Metadata, class_scores, index_rows
 from mercer.model_selection._thresholds.setting import Setting, decision_scores
 from mercer.model_selection._thresholds.steps import Fold
 

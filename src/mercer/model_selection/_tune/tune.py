@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from mercer._arrays import check_weights
+from mercer._rows import count_rows
 from mercer._trace import warn
 from mercer.model_selection._folds import Table
-from mercer.model_selection._rows import count_rows
 from mercer.model_selection._tune.model import Model
 from mercer.model_selection._tune.options import TuneOptions
 from mercer.model_selection._tune.plan import make_plan

@@ -1,4 +1,4 @@
-"""Rows of any table: arrays, sparse matrices, frames of pandas and polars, lists."""
+"""Rows of any table: arrays, sparse matrices, frames of pandas and polars, lists. Knows no estimator."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def take_rows(table: Any, rows: Any) -> Any:
 
 
 def count_rows(table: Any) -> int:
+    """How many rows there are."""
     return int(table.shape[0] if hasattr(table, "shape") else len(table))
 
 
