@@ -9,10 +9,11 @@ import numpy as np
 
 from mercer._assessment import statistics
 from mercer._assessment.bootstrap import Bootstrap, Statistic, on_sample
-from mercer._assessment.confusion import MEASURES, SHARES, confusion_matrix, ratio
+from mercer._assessment.confusion import MEASURES, SHARES, confusion_matrix
 from mercer._assessment.intervals import delong, percentiles, wilson
 from mercer._assessment.predictions import ClassPredictions, NumberPredictions
 from mercer._assessment.ranking import Ranking, macro_roc_auc
+from mercer._confusion import ratio
 
 _LEAST_PROBABILITY = np.finfo(np.float64).eps  # so that one certain error does not make the log loss infinite
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from mercer._arrays import FloatArray
 from mercer._assessment.bootstrap import Statistic
-from mercer._assessment.confusion import ratio
+from mercer._confusion import ratio
 
 
 class Ranking:

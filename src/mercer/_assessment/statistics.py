@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._assessment.bootstrap import Statistic
-from mercer._assessment.confusion import ratio
+from mercer._confusion import ratio
 
 
 def mean_of(values: FloatArray) -> Statistic:

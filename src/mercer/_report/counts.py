@@ -1,32 +1,35 @@
-"""Measures of the four counts of two classes; None where a share has no rows to be a share of."""
+"""Measures of the four counts of two classes, as the page shows them."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+import numpy as np
 
-def share(part: Any, whole: Any) -> float | None:
-    """A share; None of nothing."""
-    return float(part / whole) if whole else None
+from mercer._confusion import class_weighted_accuracy, count_classes, geometric_mean_of_defined, ratio
+
+
+def known(value: Any) -> float | None:
+    """The number; None where it is not defined."""
+    return None if math.isnan(value) else float(value)
 
 
 def from_counts(tp: int, fp: int, tn: int, fn: int, *, beta: float = 1.0, alpha: float = 0.5) -> dict[str, float | None]:
-    """Every measure of two classes that the page shows at a cut-off.
-
-    F-beta = (1 + beta²) tp / ((1 + beta²) tp + beta² fn + fp); CWA = alpha recall + (1 - alpha) specificity;
-    G-mean = sqrt(recall · specificity).
-    """
-    recall, specificity = share(tp, tp + fn), share(tn, tn + fp)
-    both = recall is not None and specificity is not None
-    squared = beta * beta
+    """Every measure of two classes that the page shows at a cut-off; None where a share has no rows to be a share of."""
+    counts = count_classes(np.array([[tn, fp], [fn, tp]]))
+    shares = {
+        "precision": counts.precision,
+        "recall": counts.recall,
+        "specificity": counts.specificity,
+        "npv": counts.npv,
+        "f_beta": counts.f_beta(beta),
+    }
+    recalls = ratio(*counts.recall)
+    both = not np.isnan(recalls).any()
     return {
-        "accuracy": share(tp + tn, tp + fp + tn + fn),
-        "precision": share(tp, tp + fp),
-        "recall": recall,
-        "specificity": specificity,
-        "npv": share(tn, tn + fn),
-        "f_beta": share((1 + squared) * tp, (1 + squared) * tp + squared * fn + fp),
-        "g_mean": math.sqrt(recall * specificity) if both else None,  # type: ignore[operator]
-        "cwa": alpha * recall + (1 - alpha) * specificity if both else None,  # type: ignore[operator]
+        "accuracy": known(ratio(*counts.accuracy)),
+        **{name: known(ratio(*share)[1]) for name, share in shares.items()},
+        "g_mean": known(geometric_mean_of_defined(recalls)) if both else None,
+        "cwa": known(class_weighted_accuracy(recalls, [1 - alpha, alpha])) if both else None,
     }

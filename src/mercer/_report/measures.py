@@ -15,8 +15,9 @@ from mercer._assessment.intervals import wilson
 from mercer._assessment.measures import Estimate, assess_classes, assess_numbers, resampled
 from mercer._assessment.predictions import ClassPredictions, NumberPredictions
 from mercer._assessment.ranking import Ranking
+from mercer._confusion import count_classes, ratio
 from mercer._report.content import ClassMeasures, Measure
-from mercer._report.counts import share
+from mercer._report.counts import known
 from mercer._report.scoring import WORDS, Scoring
 
 LEVEL = 0.95
@@ -112,11 +113,13 @@ def _bootstrap(n_rows: int, random: np.random.RandomState, strata: Any = None) -
 def measures_per_class(found: ClassPredictions) -> list[ClassMeasures]:
     """Each class against the rest."""
     matrix = confusion_matrix(found.true, found.predicted, found.n_classes)
-    n_true, n_predicted, n = matrix.sum(axis=1), matrix.sum(axis=0), matrix.sum()
+    counts = count_classes(matrix)
+    n_true, n = counts.n_true, counts.total
+    precision, recall, specificity = (ratio(*share) for share in (counts.precision, counts.recall, counts.specificity))
+    f1 = ratio(*counts.f_beta(1.0))
     rows: list[ClassMeasures] = []
     for code, label in enumerate(found.labels):
-        right = int(matrix[code, code])
-        low, high = wilson(right, int(n_true[code]), LEVEL) if n_true[code] else (None, None)
+        low, high = wilson(int(counts.hits[code]), int(n_true[code]), LEVEL) if n_true[code] else (None, None)
         auc = None
         if found.probability is not None and 0 < n_true[code] < n:
             auc = on_sample(Ranking(found.true == code, found.probability[:, code]).roc_auc, n)
@@ -124,12 +127,12 @@ def measures_per_class(found: ClassPredictions) -> list[ClassMeasures]:
             ClassMeasures(
                 label=str(label),
                 n=int(n_true[code]),
-                precision=share(right, n_predicted[code]),
-                recall=share(right, n_true[code]),
+                precision=known(precision[code]),
+                recall=known(recall[code]),
                 recall_low=low,
                 recall_high=high,
-                specificity=share(n - n_true[code] - n_predicted[code] + right, n - n_true[code]),
-                f1=share(2 * right, n_true[code] + n_predicted[code]),
+                specificity=known(specificity[code]),
+                f1=known(f1[code]),
                 roc_auc=auc,
             )
         )

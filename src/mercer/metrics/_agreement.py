@@ -9,6 +9,8 @@ import numpy as np
 import sklearn.metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
+from mercer import _confusion
+from mercer._confusion import geometric_mean_of_defined, kappa, mcc, mean_of_defined
 from mercer._params import Bool, Null, OneOf, Real, check_value
 from mercer._trace import warn
 from mercer.metrics._averages import ZeroDivision, ratio
@@ -47,8 +49,8 @@ def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_w
     if is_multilabel(y_true) or is_multilabel(y_pred):
         return float(sklearn.metrics.accuracy_score(y_true, y_pred, normalize=normalize, sample_weight=sample_weight))
     counts = tally(y_true, y_pred, sample_weight)
-    right = float(counts.hits.sum())
-    return right / float(counts.total) if normalize else right
+    right, total = map(float, counts.accuracy)
+    return right / total if normalize else right
 
 
 def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> float:
@@ -135,7 +137,7 @@ def _recalls_of_true_classes(counts: Tally) -> Array:
     has_rows = counts.n_true != 0
     if not has_rows.all():
         warn("y_pred contains classes not in y_true; they are left out of the mean.")
-    recalls: Array = counts.hits[has_rows] / counts.n_true[has_rows]
+    recalls: Array = _confusion.ratio(*counts.recall)[has_rows]
     return recalls
 
 
@@ -170,7 +172,7 @@ def balanced_accuracy_score(y_true: Any, y_pred: Any, *, sample_weight: Any = No
     """
     check_value("balanced_accuracy_score", "adjusted", adjusted, Bool())
     recalls = _recalls_of_true_classes(_tally_single(y_true, y_pred, sample_weight, "balanced_accuracy_score"))
-    score = np.mean(recalls)
+    score = mean_of_defined(recalls)
     if adjusted:
         with np.errstate(invalid="ignore"):  # one class only: 0 / 0
             score = (score - 1 / len(recalls)) / np.float64(1 - 1 / len(recalls))
@@ -212,10 +214,7 @@ def g_mean_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None, correct
     """
     correction = check_value("g_mean_score", "correction", correction, Real(least=0, most=1))
     recalls = _recalls_of_true_classes(_tally_single(y_true, y_pred, sample_weight, "g_mean_score"))
-    recalls = np.where(recalls == 0, correction, recalls)
-    if (recalls == 0).any():
-        return 0.0
-    return float(np.exp(np.mean(np.log(recalls))) if len(recalls) > 2 else np.sqrt(np.prod(recalls)) ** (2 / len(recalls)))
+    return float(geometric_mean_of_defined(np.where(recalls == 0, correction, recalls)))
 
 
 def class_weighted_accuracy(
@@ -268,10 +267,8 @@ def class_weighted_accuracy(
     counts = _tally_single(y_true, y_pred, sample_weight, owner)
     of_class = _check_class_weights(alpha, pos_label, counts.present, owner)
     weighed = counts.of(list(of_class))
-    recalls = ratio(
-        weighed.hits, weighed.n_true, name="Recall", lacking="true", average=None, zero_division=zero_division
-    )  # fmt: skip
-    return float(np.average(recalls, weights=list(of_class.values())))
+    recalls = ratio(*weighed.recall, name="Recall", lacking="true", average=None, zero_division=zero_division)
+    return float(_confusion.class_weighted_accuracy(recalls, list(of_class.values())))
 
 
 def _check_class_weights(alpha: Any, pos_label: Any, present: Array, owner: str) -> dict[Any, float]:
@@ -338,18 +335,7 @@ def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None) ->
     >>> matthews_corrcoef([1, 1, 0, 0], [1, 1, 0, 0])
     1.0
     """
-    counts = _tally_single(y_true, y_pred, sample_weight, "matthews_corrcoef")
-    return correlation(counts)
-
-
-def correlation(counts: Tally) -> float:
-    """Matthews' correlation of a tally of all classes."""
-    n_true, n_predicted = counts.n_true.astype(np.float64), counts.n_predicted.astype(np.float64)
-    n, n_right = n_predicted.sum(), counts.hits.sum(dtype=np.float64)
-    spread_predicted, spread_true = n**2 - n_predicted @ n_predicted, n**2 - n_true @ n_true
-    if spread_predicted * spread_true == 0:
-        return 0.0
-    return float((n_right * n - n_true @ n_predicted) / np.sqrt(spread_predicted * spread_true))
+    return float(mcc(_tally_single(y_true, y_pred, sample_weight, "matthews_corrcoef")))
 
 
 def cohen_kappa_score(
@@ -403,24 +389,20 @@ def cohen_kappa_score(
         if "must be in y_true" in str(error):
             raise ValueError("At least one label in `labels` must be present in `y1`.") from error
         raise
-    kappa = agreement(table, weights)
-    if kappa is None:
+    found = float(kappa(table, _costs(weights, len(table))))
+    if np.isnan(found):
         warn(
             "`y1` and `y2` have fewer than two labels (of `labels`) in common: `cohen_kappa_score` is undefined and set to "
             f"`replace_undefined_by`, which is {replace_undefined_by}.",
             UndefinedMetricWarning,
         )
         return replace_undefined_by
-    return kappa
+    return found
 
 
-def agreement(table: Array, weights: str | None = None) -> float | None:
-    """Cohen's kappa of a confusion matrix; None where it is undefined."""
-    n = table.sum()
-    if n == 0:
+def _costs(weights: str | None, n_classes: int) -> Array | None:
+    """What it costs to take the i-th label for the j-th; None stands for 1, whatever the labels."""
+    if weights is None:
         return None
-    expected = np.outer(table.sum(axis=0), table.sum(axis=1)) / n
-    distance = np.abs(np.subtract.outer(np.arange(len(table)), np.arange(len(table)))).astype(np.float64)
-    cost = {"linear": distance, "quadratic": distance**2}.get(weights or "", (distance > 0).astype(np.float64))
-    chance = np.sum(cost * expected)
-    return float(1 - np.sum(cost * table) / chance) if chance != 0 else None
+    distance: Array = np.abs(np.subtract.outer(np.arange(n_classes), np.arange(n_classes))).astype(np.float64)
+    return distance if weights == "linear" else distance**2

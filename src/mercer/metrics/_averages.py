@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from mercer._confusion import ClassCounts
 from mercer._params import _REFUSED, Null, OneOf, Rule, check_value
 from mercer._trace import warn
 from mercer.metrics._labels import Array
@@ -81,7 +82,7 @@ def _warn_undefined(name: str, lacking: str, average: str | None, n_results: int
     )
 
 
-def averaged(values: Array, counts: Tally, average: str | None, sample_weight: Any) -> Any:
+def averaged(values: Array, counts: ClassCounts, average: str | None, sample_weight: Any) -> Any:
     """One number from those of all classes: the mean, weighted as `average` says, of those that are defined."""
     if average is None:
         return values

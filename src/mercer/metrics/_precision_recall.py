@@ -7,30 +7,29 @@ from typing import Any
 
 import numpy as np
 
+from mercer._confusion import ClassCounts, Share
 from mercer._params import Infinity, Real, check_value
 from mercer.metrics._averages import ZeroDivision, averaged, ratio, tally_averaged
 from mercer.metrics._labels import Array
-from mercer.metrics._tally import Tally
 
 
 def f_scores(
-    counts: Tally, *, beta: float, average: str | None, warn_for: Collection[str], zero_division: str | float
+    counts: ClassCounts, *, beta: float, average: str | None, warn_for: Collection[str], zero_division: str | float
 ) -> tuple[Array, Array, Array]:
     """Precision, recall and F-measure of each entry of a tally."""
 
-    def divide(numerator: Array, denominator: Array, name: str, lacking: str) -> Array:
+    def divide(share: Share, name: str, lacking: str) -> Array:
         # One who is not to be warned gets what the warning would say: zero.
         rule = zero_division if name in warn_for or not isinstance(zero_division, str) else 0.0
-        return ratio(numerator, denominator, name=name.capitalize(), lacking=lacking, average=average, zero_division=rule)
+        return ratio(*share, name=name.capitalize(), lacking=lacking, average=average, zero_division=rule)
 
-    precision = divide(counts.hits, counts.n_predicted, "precision", "predicted")
-    recall = divide(counts.hits, counts.n_true, "recall", "true")
+    precision = divide(counts.precision, "precision", "predicted")
+    recall = divide(counts.recall, "recall", "true")
     if np.isposinf(beta):
         return precision, recall, recall
     if beta == 0:
         return precision, recall, precision
-    weight = beta**2
-    f = divide((1 + weight) * counts.hits, weight * counts.n_true + counts.n_predicted, "f-score", "true nor predicted")
+    f = divide(counts.f_beta(beta), "f-score", "true nor predicted")
     return precision, recall, f
 
 

@@ -12,15 +12,11 @@ from mercer.metrics._tally import Tally
 
 Share = tuple[str, str, Callable[[Tally], tuple[Array, Array]]]  # its name, what is lacking where it is undefined, the fraction
 
-_SPECIFICITY: Share = ("Specificity", "negative true", lambda counts: (counts.true_negatives, counts.n_false))
-_NPV: Share = ("Npv", "negative predicted", lambda counts: (counts.true_negatives, counts.n_unpredicted))
-_FPR: Share = ("False positive rate", "negative true", lambda counts: (counts.false_positives, counts.n_false))
-_FNR: Share = ("False negative rate", "true", lambda counts: (counts.false_negatives, counts.n_true))
-_JACCARD: Share = (
-    "Jaccard",
-    "true or predicted",
-    lambda counts: (counts.hits, counts.n_true + counts.n_predicted - counts.hits),
-)
+_SPECIFICITY: Share = ("Specificity", "negative true", lambda counts: counts.specificity)
+_NPV: Share = ("Npv", "negative predicted", lambda counts: counts.npv)
+_FPR: Share = ("False positive rate", "negative true", lambda counts: counts.false_positive_rate)
+_FNR: Share = ("False negative rate", "true", lambda counts: counts.false_negative_rate)
+_JACCARD: Share = ("Jaccard", "true or predicted", lambda counts: counts.jaccard)
 
 
 def _share(

@@ -8,10 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from mercer._confusion import (
+    ClassCounts,
+    class_weighted_accuracy,
+    count_classes,
+    geometric_mean_of_defined,
+    kappa,
+    mcc,
+    mean_of_defined,
+    ratio,
+)
 from mercer._lazy import lazy_property
 from mercer._params import Bool, Integer, Real, check_value
 from mercer._trace import warn
-from mercer.metrics._agreement import agreement, correlation
 from mercer.metrics._averages import ZeroDivision, averaged
 from mercer.metrics._labels import Array
 from mercer.metrics._precision_recall import f_scores
@@ -78,15 +87,14 @@ class ConfusionReport:
     pos_label: Any = None
     beta: float = 1.0
     alpha: float = 0.5
-    _counts: Tally = field(init=False, compare=False)
+    _counts: ClassCounts = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         matrix = _check_matrix(self.matrix)
         labels = list(range(len(matrix))) if self.labels is None else np.asarray(self.labels).tolist()
         if len(labels) != len(matrix) or len(set(labels)) != len(labels):
             raise ValueError(f"labels={self.labels!r} must name each of the {len(matrix)} rows of the matrix once.")
-        names = np.array(labels)
-        counts = Tally(names, names, matrix.sum(axis=1), matrix.sum(axis=0), np.diagonal(matrix), matrix.sum())
+        counts = count_classes(matrix)
         positive = labels[-1] if self.pos_label is None and len(labels) == 2 else self.pos_label
         if positive is not None and positive not in labels:
             raise ValueError(f"pos_label={positive!r} is not a valid label. It should be one of {labels!r}.")
@@ -106,10 +114,7 @@ class ConfusionReport:
         """Each measure of all classes."""
         counts = self._counts
         precision, recall, f = f_scores(counts, beta=self.beta, average=None, warn_for=(), zero_division=np.nan)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            specificity = counts.true_negatives / np.asarray(counts.n_false, dtype=np.float64)
-            npv = counts.true_negatives / np.asarray(counts.n_unpredicted, dtype=np.float64)
-            jaccard = counts.hits / np.asarray(counts.n_true + counts.n_predicted - counts.hits, dtype=np.float64)
+        specificity, npv, jaccard = (ratio(*share) for share in (counts.specificity, counts.npv, counts.jaccard))
         values = (precision, recall, specificity, npv, 1 - specificity, 1 - recall, f, jaccard, counts.n_true)
         return dict(zip(_OF_CLASS, values, strict=True))
 
@@ -130,21 +135,19 @@ class ConfusionReport:
 
     @lazy_property
     def overall(self) -> dict[str, float]:
-        recalls = self._measures["recall"][self._counts.n_true != 0]
-        kappa = agreement(self.matrix.astype(np.float64))
-        accuracy = float(self._counts.hits.sum() / self._counts.total)
+        recalls = self._measures["recall"]
+        accuracy = float(ratio(*self._counts.accuracy))
         measures = {
             "accuracy": accuracy,
             "error_rate": 1 - accuracy,
-            "balanced_accuracy": float(np.mean(recalls)),
-            "g_mean": float(np.prod(recalls) ** (1 / len(recalls))),
-            "mcc": correlation(self._counts),
-            "kappa": float("nan") if kappa is None else kappa,
+            "balanced_accuracy": float(mean_of_defined(recalls)),
+            "g_mean": float(geometric_mean_of_defined(recalls)),
+            "mcc": float(mcc(self._counts)),
+            "kappa": float(kappa(self.matrix)),
         }
         if len(self.labels) == 2:
-            recall = dict(zip(self.labels, self._measures["recall"].tolist(), strict=True))
-            other = next(label for label in self.labels if label != self.pos_label)
-            measures["class_weighted_accuracy"] = self.alpha * recall[self.pos_label] + (1 - self.alpha) * recall[other]
+            alphas = [self.alpha if label == self.pos_label else 1 - self.alpha for label in self.labels]
+            measures["class_weighted_accuracy"] = float(class_weighted_accuracy(recalls, alphas))
         return measures
 
     def as_dict(self) -> dict[str, Any]:

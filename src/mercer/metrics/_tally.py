@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import multilabel_confusion_matrix as _multilabel_counts
 
+from mercer._confusion import ClassCounts
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer.metrics._labels import Array, check_labels, code, is_multilabel, places_of
@@ -15,19 +16,15 @@ from mercer.metrics._weights import check_sample_weight
 
 
 @dataclass(frozen=True)
-class Tally:
-    """For each class: the weight of the rows that have it, that are predicted to have it, and both.
+class Tally(ClassCounts):
+    """The counts of each class, and which class it is.
 
-    `classes` are the labels that the other arrays are about, `present` all labels that occur. Without weights the numbers are
-    int64. For multilabel data with `samplewise`, there is one entry a row instead of one a class.
+    `classes` are the labels that the counts are of, `present` all labels that occur. Without weights the numbers are int64. For
+    multilabel data with `samplewise`, there is one entry a row instead of one a class.
     """
 
     classes: Array
     present: Array
-    n_true: Array
-    n_predicted: Array
-    hits: Array
-    total: Any
     is_multilabel: bool = False
 
     @property
@@ -37,35 +34,6 @@ class Tally:
             return "multilabel-indicator"
         return "binary" if len(self.present) <= 2 else "multiclass"
 
-    @property
-    def true_positives(self) -> Array:
-        return self.hits
-
-    @property
-    def false_positives(self) -> Array:
-        return self.n_predicted - self.hits
-
-    @property
-    def false_negatives(self) -> Array:
-        return self.n_true - self.hits
-
-    @property
-    def true_negatives(self) -> Array:
-        rest: Array = self.total - self.n_true - self.n_predicted + self.hits
-        return rest
-
-    @property
-    def n_false(self) -> Array:
-        """The weight of the rows of other classes."""
-        rest: Array = self.total - self.n_true
-        return rest
-
-    @property
-    def n_unpredicted(self) -> Array:
-        """The weight of the rows that are predicted to have other classes."""
-        rest: Array = self.total - self.n_predicted
-        return rest
-
     def of(self, labels: Any) -> Tally:
         """The same of some labels, in their order; one that does not occur has nothing."""
         labels = np.asarray(labels)
@@ -74,7 +42,7 @@ class Tally:
         def pick(values: Array) -> Array:
             return np.append(values, np.zeros(1, dtype=values.dtype))[places]  # place -1 is the zero
 
-        return Tally(labels, self.present, pick(self.n_true), pick(self.n_predicted), pick(self.hits), self.total)
+        return Tally(pick(self.n_true), pick(self.n_predicted), pick(self.hits), self.total, labels, self.present)
 
     def summed(self) -> Tally:
         """All classes taken as one ("micro"): each row then counts once for each class."""
@@ -82,7 +50,7 @@ class Tally:
         n_true, n_predicted, hits, total = (
             np.sum(values, keepdims=True) for values in (self.n_true, self.n_predicted, self.hits, totals)
         )
-        return Tally(self.classes, self.present, n_true, n_predicted, hits, total, self.is_multilabel)
+        return Tally(n_true, n_predicted, hits, total, self.classes, self.present, self.is_multilabel)
 
 
 def tally(y_true: Any, y_pred: Any, sample_weight: Any = None, *, labels: Any = None, samplewise: bool = False) -> Tally:
@@ -103,7 +71,7 @@ def tally(y_true: Any, y_pred: Any, sample_weight: Any = None, *, labels: Any = 
         kernels.weigh_labels(*coding.values, weights, coding.low, sums, effective_threads(None))
     present = coding.names[is_present]
     n_true, n_predicted, hits = sums[:, is_present]
-    found = Tally(present, present, n_true, n_predicted, hits, total)
+    found = Tally(n_true, n_predicted, hits, total, present, present)
     return found if labels is None else found.of(labels)
 
 
@@ -112,7 +80,7 @@ def _tally_indicators(y_true: Any, y_pred: Any, sample_weight: Any, labels: Any,
     hits, total = tables[:, 1, 1], tables.sum(axis=(1, 2))
     n_true, n_predicted = hits + tables[:, 1, 0], hits + tables[:, 0, 1]
     classes = np.arange(len(hits)) if labels is None or samplewise else np.asarray(labels)
-    return Tally(classes, np.arange(np.shape(y_true)[1]), n_true, n_predicted, hits, total, is_multilabel=True)
+    return Tally(n_true, n_predicted, hits, total, classes, np.arange(np.shape(y_true)[1]), is_multilabel=True)
 
 
 @dataclass(frozen=True)
