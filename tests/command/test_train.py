@@ -195,6 +195,30 @@ def test_classes_may_be_numbers_or_booleans(tmp_path, labels):
     assert [name for name in out.columns if name.startswith("probability_")] == [f"probability_{label}" for label in shown]
 
 
+@pytest.mark.parametrize("target", ["number", "label"])
+def test_the_rows_of_the_worst_errors_are_found_in_the_file(tmp_path, target):
+    rng = np.random.default_rng(0)
+    lines = [f"K{number:04d},{rng.normal():.6f},{rng.normal():.6f},{rng.choice(['yes', 'no'])}" for number in range(300)]
+    for place in (250, 100, 3):
+        lines.insert(place, "")  # a blank line
+    for place in (200, 20):
+        lines[place] = f"L{place:04d},0.5,,"  # no target
+    (tmp_path / "data.csv").write_text("key,x,number,label\n" + "\n".join(lines) + "\n")
+    other = {"number": "label", "label": "number"}[target]
+    options = ("--models", "decisiontree", "--time", "6s", "--drop", other)
+    run_json("train", "data.csv", "-t", target, *options, "--out", "run", cwd=tmp_path)
+    report = run_json("report", "run", cwd=tmp_path)
+    assert len(report["errors"]) == 12
+    for error in report["errors"]:
+        key, x, number, label = lines[error["row"] - 1].split(",")
+        assert error["values"]["key"] == key
+        assert float(error["values"]["x"]) == pytest.approx(float(x), rel=1e-5)
+        if target == "label":
+            assert error["true"] == label
+        else:
+            assert float(error["true"]) == pytest.approx(float(number), rel=1e-4)
+
+
 def _interrupted(folder, name, after, how):
     """Begin a long run and send it a signal."""
     models = "Ridge,Lasso,decisiontree,histgradientboosting"

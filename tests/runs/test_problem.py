@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import polars as pl
 import pytest
@@ -90,6 +92,14 @@ def test_rows_without_a_target_and_lone_classes_are_left_out_and_said():
     numbers = RNG.normal(size=N)
     numbers[3], numbers[5] = np.nan, np.inf
     assert len(_problem(numbers.tolist()).y) == N - 2
+
+
+def test_rows_keep_the_numbers_that_they_have_in_their_file():
+    problem = _problem([None, "c", *["a", "b"] * 150, None])
+    np.testing.assert_array_equal(problem.numbers, np.arange(3, N + 3))
+    table = pl.DataFrame({"x": RNG.normal(size=N), "y": [math.nan, *RNG.normal(size=N - 1)]})
+    problem = make_problem(table, Settings("table.csv", "y"), 10 * np.arange(N))
+    np.testing.assert_array_equal(problem.numbers, 10 * np.arange(1, N))
 
 
 def _alerts(table, **options):

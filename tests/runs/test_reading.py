@@ -36,25 +36,33 @@ def _write(folder, content, name="table.csv"):
 )
 def test_dialects_of_csv_give_the_same_table(tmp_path, content, options):
     path = _write(tmp_path, content)
-    assert read_table(path, options).to_dict(as_series=False) == EXPECTED
+    assert read_table(path, options).table.to_dict(as_series=False) == EXPECTED
     assert columns_of(path, options) == ["a", "b"]
     assert pl.concat(scan_batches(path, options)).to_dict(as_series=False) == EXPECTED
 
 
 def test_other_encodings_and_packed_files_and_parquet_are_read(tmp_path):
     path = _write(tmp_path, "a,b\n1,ü\n".encode("latin-1"))
-    assert read_table(path, FileOptions(encoding="latin-1"))["b"].to_list() == ["ü"]
+    assert read_table(path, FileOptions(encoding="latin-1")).table["b"].to_list() == ["ü"]
     packed = _write(tmp_path, gzip.compress("a,b\n1,ü\n".encode()), "table.csv.gz")
-    assert read_table(packed)["b"].to_list() == ["ü"]
+    assert read_table(packed).table["b"].to_list() == ["ü"]
     assert columns_of(packed) == ["a", "b"]
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "table.parquet")
-    assert read_table(tmp_path / "table.parquet")["a"].to_list() == [1]
+    assert read_table(tmp_path / "table.parquet").table["a"].to_list() == [1]
     assert columns_of(tmp_path / "table.parquet") == ["a"]
+
+
+def test_rows_are_numbered_as_in_their_file(tmp_path):
+    table, numbers = read_table(_write(tmp_path, "a,b\n\n1,x\n,\n\n2,\n"))
+    assert table["a"].to_list() == [1, 2]
+    assert numbers.tolist() == [2, 5]
+    pl.DataFrame({"a": [1, None, 3]}).write_parquet(tmp_path / "table.parquet")
+    assert read_table(tmp_path / "table.parquet").numbers.tolist() == [1, 2, 3]
 
 
 def test_types_are_found_from_all_rows_and_dates_are_dates(tmp_path):
     rows = "".join(f"{number},2024-01-{1 + number % 28:02d}\n" for number in range(20_000))
-    table = read_table(_write(tmp_path, f"a,when\n{rows}1.5,2024-02-01\n"))
+    table = read_table(_write(tmp_path, f"a,when\n{rows}1.5,2024-02-01\n")).table
     assert table.schema == {"a": pl.Float64, "when": pl.Date}
 
 

@@ -220,7 +220,7 @@ class Importance(TypedDict):
 
 
 class RowError(TypedDict):
-    """A test row that is predicted badly."""
+    """A test row that is predicted badly, by its number in its source."""
 
     row: int
     true: str

@@ -35,6 +35,7 @@ class Problem:
     alerts: tuple[Alert, ...]
     is_float_target: bool
     lone: tuple[Any, ...]  # classes of a single row, which are left out
+    numbers: Any  # of the rows in their file
 
     @property
     def kind(self) -> str:
@@ -45,15 +46,16 @@ class Problem:
         return self.X[numbers], self.y[numbers]
 
 
-def make_problem(table: pl.DataFrame, settings: Settings) -> Problem:
-    """Decide all that can be decided by looking at the table."""
+def make_problem(table: pl.DataFrame, settings: Settings, numbers: Any = None) -> Problem:
+    """Decide all that can be decided by looking at the table. `numbers` are those of its rows in their file."""
     alerts: list[Alert] = []
-    table = _with_target(table, settings, alerts)
+    numbers = np.arange(1, table.height + 1) if numbers is None else numbers
+    table, numbers = _with_target(table, numbers, settings, alerts)
     task, reason = _infer_task(table[settings.target], settings)
     y = _target_values(table[settings.target], task)
     lone = _lone_classes(y, settings, alerts) if task == "classification" else ()
     is_kept = ~np.isin(y, lone)
-    table, y = table.filter(is_kept), y[is_kept]
+    table, numbers, y = table.filter(is_kept), numbers[is_kept], y[is_kept]
     X = table.drop(settings.target)
     if X.width == 0:
         raise DataError(f"{settings.source}: {settings.target!r} is the only column: there is nothing to learn from.")
@@ -74,12 +76,12 @@ def make_problem(table: pl.DataFrame, settings: Settings) -> Problem:
             )
         )
     is_float = table[settings.target].dtype.is_float()
-    problem = Problem(X, y, task, reason, classes, metric, np.sort(train), np.sort(test), (), is_float, lone)
+    problem = Problem(X, y, task, reason, classes, metric, np.sort(train), np.sort(test), (), is_float, lone, numbers)
     return replace(problem, alerts=(*alerts, *find_alerts(*problem.rows(problem.train), classes)))
 
 
-def _with_target(table: pl.DataFrame, settings: Settings, alerts: list[Alert]) -> pl.DataFrame:
-    """The rows whose target is known."""
+def _with_target(table: pl.DataFrame, numbers: Any, settings: Settings, alerts: list[Alert]) -> tuple[pl.DataFrame, Any]:
+    """The rows whose target is known, and their numbers."""
     if settings.target not in table.columns:
         raise DataError(f"{settings.source}: there is no column {settings.target!r}. {_offer(settings.target, table.columns)}")
     for flag, names in (("--drop", settings.drop), ("--kind", settings.kinds)):
@@ -97,7 +99,7 @@ def _with_target(table: pl.DataFrame, settings: Settings, alerts: list[Alert]) -
     kept = table.filter(known).drop(list(settings.drop))
     if kept.height < 10:
         raise DataError(f"{settings.source}: {kept.height} rows with a known target are too few to learn and to test from.")
-    return kept
+    return kept, numbers[known.to_numpy()]
 
 
 def _offer(name: str, columns: Sequence[str]) -> str:

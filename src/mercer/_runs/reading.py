@@ -10,7 +10,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from mercer._runs.errors import DataError
 
@@ -32,6 +35,13 @@ class FileOptions:
     nulls: tuple[str, ...] = NULLS
 
 
+class NumberedTable(NamedTuple):
+    """A table, and the number of each row in its file: from 1 below the header, blank lines counted."""
+
+    table: pl.DataFrame
+    numbers: npt.NDArray[np.intp]
+
+
 def is_parquet(path: Path) -> bool:
     return path.suffix in (".parquet", ".pq")
 
@@ -48,7 +58,7 @@ def check_readable(path: Path) -> None:
         raise DataError(f"{path}: the file is empty.")
 
 
-def read_table(path: Path, options: FileOptions | None = None, schema: Mapping[str, Any] | None = None) -> pl.DataFrame:
+def read_table(path: Path, options: FileOptions | None = None, schema: Mapping[str, Any] | None = None) -> NumberedTable:
     """The whole table, the type of every column found from all of its rows, or given by `schema` for the columns it names."""
     import polars as pl
 
@@ -56,14 +66,16 @@ def read_table(path: Path, options: FileOptions | None = None, schema: Mapping[s
     with _one_line(path, options):
         if is_parquet(path):
             table = pl.read_parquet(path)
+            is_row = np.ones(table.height, dtype=bool)
         else:
             source, keywords = _csv_arguments(path, options or FileOptions())
             table = pl.read_csv(source, infer_schema_length=None, schema_overrides=_known(schema, keywords), **keywords["read"])
-            table = _without_blanks(table)
+            is_row = _is_row(table)
+            table = table.filter(is_row)
             _refuse_short_lines(path, options or FileOptions(), table)
     if table.height == 0:
         raise DataError(f"{path}: there is a header and no rows.")
-    return table
+    return NumberedTable(table, np.flatnonzero(is_row) + 1)
 
 
 def scan_batches(
@@ -83,7 +95,7 @@ def scan_batches(
             )
         is_checked = is_parquet(path)
         for batch in lazy.collect_batches(chunk_size=n_rows, maintain_order=True):
-            table = batch if is_parquet(path) else _without_blanks(batch)
+            table = batch if is_parquet(path) else batch.filter(_is_row(batch))
             if not is_checked and _ends_missing(table):
                 _refuse_short_lines(path, options or FileOptions(), table)
                 is_checked = True
@@ -101,11 +113,13 @@ def columns_of(path: Path, options: FileOptions | None = None) -> list[str]:
         return list(_csv_arguments(path, options or FileOptions())[1]["header"])
 
 
-def _without_blanks(table: pl.DataFrame) -> pl.DataFrame:
-    """Leave out blank lines, which polars takes for rows without a single value."""
+def _is_row(table: pl.DataFrame) -> npt.NDArray[np.bool_]:
+    """False for blank lines, which polars takes for rows without a single value."""
     import polars as pl
 
-    return table if table.width < 2 else table.filter(~pl.all_horizontal(pl.all().is_null()))
+    if table.width < 2:
+        return np.ones(table.height, dtype=bool)
+    return table.select(~pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()
 
 
 def _ends_missing(table: pl.DataFrame) -> bool:

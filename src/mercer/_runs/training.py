@@ -63,8 +63,8 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
             raise RunError(f"{source}: the data have changed since the run was begun. Begin a new one.")
     else:
         source = source_of(settings)
-    table = read_table(source, settings.file)
-    problem = make_problem(table, settings)
+    table, numbers = read_table(source, settings.file)
+    problem = make_problem(table, settings, numbers)
     check_names(settings, problem.task)
     candidates, skipped = find_candidates(problem, settings)
     columns = _columns(Pipelines(problem.X[problem.train], settings).report(None))
@@ -150,6 +150,7 @@ def _content(
         cv_spread=entry.spread,
         seconds=max(_LEAST_REPORTING, _REPORTING * settings.seconds),
         on_phase=watch.phase,
+        test_rows=problem.numbers[problem.test],
     )
     baseline = board.get(BASELINE).score
     alerts = [alert.to_dict() for alert in problem.alerts]

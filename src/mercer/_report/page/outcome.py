@@ -166,6 +166,7 @@ def worst_errors(rows: Sequence[RowError]) -> Html:
         if is_regression
         else "Rows predicted wrongly, those first whose true class the model held least likely. Look here for wrong labels."
     )
+    words += " Rows are counted in the file from 1, its header left out."
     words += f" The last columns are the {len(columns)} most important ones." if len(columns) > 1 else ""
     return join(tag("p", words, class_="prose"), table(heads, lines, caption="Worst errors"))
 
