@@ -88,6 +88,10 @@ def test_predictions_are_those_of_the_model_whatever_the_order_of_the_columns(pe
     assert out["prediction"].to_list() == model.predict(table.drop("species")).tolist()
     chances = out.select(pl.col("^probability_.*$")).to_numpy()
     np.testing.assert_allclose(chances, model.predict_proba(table.drop("species")), rtol=1e-12)
+    assert run("predict", "run", "swapped.csv", "-o", "out.parquet", "--keep", "island", cwd=folder).returncode == 0
+    stored = pl.read_parquet(folder / "out.parquet")
+    assert stored.columns == out.columns
+    assert stored["prediction"].equals(out["prediction"])
     printed = run("predict", "run", "swapped.csv", cwd=folder)
     assert printed.stdout.splitlines()[0].startswith("prediction,probability_")
     assert len(printed.stdout.splitlines()) == table.height + 1

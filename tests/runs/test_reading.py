@@ -104,6 +104,15 @@ def test_what_is_no_table_is_refused(tmp_path):
         read_table(_write(tmp_path, "a\n1\n"), FileOptions(encoding="klingon"))
 
 
+def test_a_table_without_rows_has_no_batches(tmp_path):
+    path = _write(tmp_path, "a,b\n")
+    with pytest.raises(DataError, match="header and no rows"):
+        list(scan_batches(path))
+    pl.DataFrame({"a": []}).write_parquet(tmp_path / "table.parquet")
+    with pytest.raises(DataError, match="header and no rows"):
+        list(scan_batches(tmp_path / "table.parquet"))
+
+
 def test_batches_come_in_order_and_bounded(tmp_path):
     path = _write(tmp_path, "a,b\n" + "".join(f"{number},x\n" for number in range(10_000)))
     batches = list(scan_batches(path, n_rows=1_000))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -105,24 +106,36 @@ def _print(tables: Iterator[pl.DataFrame]) -> int:
 
 
 def _write(tables: Iterator[pl.DataFrame], out: Path) -> int:
-    """Whole or not at all: the file appears when its last row is written."""
-    import polars as pl
-
-    partial = out.with_name(f".{out.name}.partial")
-    count = 0
+    """Whole or not at all: the file appears when its last row is written, and what was written on the way goes in any case."""
+    write = _write_csv if out.suffix == ".csv" else _write_parquet
     try:
-        if out.suffix == ".csv":
-            with partial.open("wb") as file:
-                for table in tables:
-                    table.write_csv(file, include_header=count == 0)
-                    count += table.height
-        else:
-            parts = list(tables)
-            count = sum(part.height for part in parts)
-            pl.concat(parts).write_parquet(partial)
-        partial.replace(out)
+        with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
+            whole = Path(folder) / f"whole{out.suffix}"
+            count = write(tables, whole)
+            whole.replace(out)
     except OSError as error:
         raise RunError(f"--out {out}: {error.strerror}.") from error
-    finally:
-        partial.unlink(missing_ok=True)
+    return count
+
+
+def _write_csv(tables: Iterator[pl.DataFrame], path: Path) -> int:
+    count = 0
+    with path.open("wb") as file:
+        for table in tables:
+            table.write_csv(file, include_header=count == 0)
+            count += table.height
+    return count
+
+
+def _write_parquet(tables: Iterator[pl.DataFrame], path: Path) -> int:
+    """A file a table, all of which polars then streams into one: it has no writer to hand tables to one by one."""
+    import polars as pl
+
+    parts: list[Path] = []
+    count = 0
+    for table in tables:
+        parts.append(path.with_name(f"part-{len(parts)}.arrow"))
+        table.write_ipc(parts[-1])
+        count += table.height
+    pl.scan_ipc(parts).sink_parquet(path)
     return count

@@ -93,13 +93,16 @@ def scan_batches(
             lazy = pl.scan_csv(
                 source, infer_schema_length=10_000, schema_overrides=_known(schema, keywords), **keywords["read"]
             )
-        is_checked = is_parquet(path)
+        is_checked, is_empty = is_parquet(path), True
         for batch in lazy.collect_batches(chunk_size=n_rows, maintain_order=True):
             table = batch if is_parquet(path) else batch.filter(_is_row(batch))
             if not is_checked and _ends_missing(table):
                 _refuse_short_lines(path, options or FileOptions(), table)
                 is_checked = True
+            is_empty = is_empty and table.height == 0
             yield table
+        if is_empty:
+            raise DataError(f"{path}: there is a header and no rows.")
 
 
 def columns_of(path: Path, options: FileOptions | None = None) -> list[str]:
