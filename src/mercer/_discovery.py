@@ -6,26 +6,38 @@ import functools
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import ModuleType
+from typing import Any
 
 from sklearn.base import BaseEstimator
 
 import mercer
 
 
-def public_modules() -> Iterator[ModuleType]:
-    """Every module under `mercer` with no underscore on its path."""
+@functools.cache
+def public_module_names() -> tuple[str, ...]:
+    """Every module under `mercer` with no underscore on its path, found without importing any."""
 
-    def walk(package: ModuleType) -> Iterator[ModuleType]:
-        for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            if not found.name.rpartition(".")[2].startswith("_"):
-                module = importlib.import_module(found.name)
-                yield module
+    def walk(paths: Iterable[str], prefix: str) -> Iterator[str]:
+        for found in pkgutil.iter_modules(paths, prefix):
+            if not found.name.removeprefix(prefix).startswith("_"):
+                yield found.name
                 if found.ispkg:
-                    yield from walk(module)
+                    spec = found.module_finder.find_spec(found.name, None)
+                    yield from walk(spec.submodule_search_locations or (), f"{found.name}.") if spec else ()
 
-    return walk(mercer)
+    return tuple(walk(mercer.__path__, f"{mercer.__name__}."))
+
+
+def public_modules() -> Iterator[ModuleType]:
+    """The same, imported."""
+    return map(importlib.import_module, public_module_names())
+
+
+def is_own_estimator(found: Any) -> bool:
+    """Whether a public name stands for an estimator class of Mercer's own."""
+    return inspect.isclass(found) and issubclass(found, BaseEstimator) and found.__module__.startswith("mercer.")
 
 
 @functools.cache
@@ -35,7 +47,5 @@ def public_estimators() -> dict[str, type[BaseEstimator]]:
         f"{module.__name__}.{name}": found
         for module in public_modules()
         for name in getattr(module, "__all__", ())
-        if inspect.isclass(found := getattr(module, name))
-        and issubclass(found, BaseEstimator)
-        and found.__module__.startswith("mercer.")
+        if is_own_estimator(found := getattr(module, name))
     }

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from enum import Enum
 from pathlib import Path
 
@@ -215,6 +218,43 @@ def test_names_of_classes_in_files_are_public_or_ours():
         assert "._" not in name
         assert issubclass(registry().estimators[name], BaseEstimator)
     assert registry().estimators.name_of(StandardScaler) == "mercer.preprocessing.StandardScaler"
+
+
+@pytest.mark.parametrize("kind", ["estimators", "records", "enums", "functions", "types"])
+def test_a_name_alone_finds_what_stands_under_it_among_all(kind):
+    names = getattr(registry(), kind)
+    everything = names._collect()
+    for name, thing in everything.items():
+        assert names._find(name) in (thing, None)
+        assert names[name] is thing
+    unfound = {name for name in everything if names._find(name) is None}
+    assert all(name.startswith("sklearn.") for name in unfound)  # what Mercer's modules pass on, under scikit-learn's names
+
+
+def _modules_after(text):
+    """The modules that a fresh interpreter has imported when it has run the text."""
+    code = f"{text}\nimport sys\nprint(*sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment)
+    return set(done.stdout.split())
+
+
+def test_loading_imports_no_more_than_the_family_of_the_model(path):
+    mercer.save(StandardScaler().fit([[0.0], [1.0]]), path)
+    modules = _modules_after(f"import mercer\nmercer.load({str(path)!r})")
+    assert "mercer.preprocessing" in modules
+    assert not modules & {"mercer.cluster", "mercer.ensemble", "mercer.linear_model", "mercer.svm", "mercer.tree"}
+
+
+def test_names_that_are_not_ours_import_nothing_of_their_own():
+    names = ["antigravity", "antigravity.fly", "antigravity:fly", "mercer._command.main", "mercer.antigravity", ".x", ""]
+    code = f"""
+from mercer._persistence.registry import registry
+for name in {names!r}:
+    for kind in (registry().estimators, registry().records, registry().enums):
+        assert name not in kind, name
+"""
+    assert not _modules_after(code) & {"antigravity", "mercer._command"}
 
 
 def test_the_functions_that_the_document_lists_are_those_that_files_may_hold():

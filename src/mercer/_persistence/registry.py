@@ -10,7 +10,7 @@ import importlib
 import inspect
 import pkgutil
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar
@@ -19,13 +19,20 @@ import numpy as np
 import scipy.special
 from sklearn.base import BaseEstimator
 
-from mercer._discovery import public_estimators, public_modules
+from mercer._discovery import is_own_estimator, public_estimators, public_module_names, public_modules
+from mercer._lazy import lazy_property
 
 Thing = TypeVar("Thing")
 
+
+def _by_name(*entries: str) -> dict[str, str]:
+    """Entries "module:name" under the name "module.name"."""
+    return {entry.replace(":", "."): entry for entry in entries}
+
+
 # Objects of the library that are kept in estimators. A file says what their constructor is given. Other dataclasses of packages
-# that have estimators are found (see `_dataclasses`); a line is for a class that is none, for two with the same name, and for
-# one that was renamed or moved to another package: files keep the old name.
+# that have estimators are found (see `_dataclasses_of`); a line is for a class that is none, for two with the same name, and
+# for one that was renamed or moved to another package: files keep the old name.
 _RECORDS = {
     "Certificate": "mercer._trace:Certificate",
     "Status": "mercer._trace:Status",
@@ -70,7 +77,7 @@ _RECORDS = {
 }
 
 # Of scikit-learn: what pipelines are built of, beside all that Mercer's own modules pass on.
-_SCIKIT_LEARN = (
+_SCIKIT_LEARN = _by_name(
     "sklearn.compose:ColumnTransformer",
     "sklearn.compose:TransformedTargetRegressor",
     "sklearn.dummy:DummyClassifier",
@@ -97,7 +104,7 @@ _SCIKIT_LEARN = (
     "sklearn.preprocessing:StandardScaler",
     "sklearn.preprocessing:TargetEncoder",
 )
-_SCIKIT_LEARN_RECORDS = (
+_SCIKIT_LEARN_RECORDS = _by_name(
     "sklearn.compose:make_column_selector",
     "sklearn.model_selection:GroupKFold",
     "sklearn.model_selection:GroupShuffleSplit",
@@ -140,23 +147,31 @@ _TYPES: dict[str, type] = {
 
 
 class Names(Generic[Thing]):
-    """Things by the names that files have for them, and the other way round."""
+    """Things by the names that files have for them, and the other way round.
 
-    def __init__(self, things: dict[str, Thing]) -> None:
-        self._things = things
-        self._names = {id(thing): name for name, thing in reversed(things.items())}  # of several names the first
+    To look up a name, `find` imports no more than the family of that one thing. What it does not find is looked for among all
+    things, which `collect` imports; all are needed to tell the name of a thing.
+    """
+
+    def __init__(self, find: Callable[[str], Thing | None], collect: Callable[[], dict[str, Thing]]) -> None:
+        self._find, self._collect = find, functools.cache(collect)
 
     def __getitem__(self, name: str) -> Thing:
-        return self._things[name]
+        found = self._find(name)
+        return self._collect()[name] if found is None else found
 
     def __contains__(self, name: object) -> bool:
-        return name in self._things
+        return isinstance(name, str) and (self._find(name) is not None or name in self._collect())
 
-    def __iter__(self) -> Any:
-        return iter(self._things)
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._collect())
 
     def name_of(self, thing: Any) -> str | None:
         return self._names.get(id(thing))
+
+    @lazy_property
+    def _names(self) -> dict[int, str]:
+        return {id(thing): name for name, thing in reversed(self._collect().items())}  # of several names the first
 
 
 @dataclass(frozen=True)
@@ -172,22 +187,14 @@ class Registry:
 
 @functools.cache
 def registry() -> Registry:
-    """The one registry, made when first needed: all imports happen here, by names that are written in this library."""
-    passed_on = _public_classes(lambda found: issubclass(found, BaseEstimator) and found.__module__.startswith("sklearn."))
-    estimators = {
-        **public_estimators(),
-        **{f"{module}.{name}": _find(module, name) for module, name in (entry.split(":") for entry in _SCIKIT_LEARN)},
-        **{_public_name(found): found for found in passed_on.values()},
-    }
-    own = {name: _find(*entry.split(":")) for name, entry in _RECORDS.items()}
-    records = {
-        **{name: found for name, found in own.items() if not issubclass(found, Enum)},
-        **_public_classes(_is_record),
-        **_dataclasses(),
-        **{f"{module}.{name}": _find(module, name) for module, name in (entry.split(":") for entry in _SCIKIT_LEARN_RECORDS)},
-    }
-    enums = {name: found for name, found in own.items() if issubclass(found, Enum)}
-    return Registry(Names(estimators), Names(records), Names(enums), Names(_FUNCTIONS), Names(_TYPES))
+    """The one registry. All imports happen here, of modules that this library names: a file can but choose among them."""
+    return Registry(
+        estimators=Names(_find_estimator, _collect_estimators),
+        records=Names(_find_record, _collect_records),
+        enums=Names(_find_enum, lambda: _of_kind(_RECORDS, _find_enum)),
+        functions=Names(_FUNCTIONS.get, lambda: _FUNCTIONS),
+        types=Names(_TYPES.get, lambda: _TYPES),
+    )
 
 
 @functools.cache
@@ -197,8 +204,72 @@ def constructor_fields(record: type) -> tuple[str, ...]:
     return tuple(parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_KEYWORD)
 
 
-def _find(module: str, name: str) -> Any:
+# ---- by name
+
+
+def _find_estimator(name: str) -> type[BaseEstimator] | None:
+    if name in _SCIKIT_LEARN:
+        listed: type[BaseEstimator] = _imported(_SCIKIT_LEARN[name])
+        return listed
+    found = _find_public(name)
+    return found if is_own_estimator(found) else None
+
+
+def _find_record(name: str) -> type | None:
+    if entry := _RECORDS.get(name) or _SCIKIT_LEARN_RECORDS.get(name):
+        listed: type = _imported(entry)
+        return None if issubclass(listed, Enum) else listed
+    package = name.rpartition(".")[0]
+    if package in public_module_names() and (found := _dataclasses_of(package).get(name)):
+        return found
+    found = _find_public(name)
+    return found if inspect.isclass(found) and _is_record(found) else None
+
+
+def _find_enum(name: str) -> type[Enum] | None:
+    found = _imported(_RECORDS[name]) if name in _RECORDS else None
+    return found if found is not None and issubclass(found, Enum) else None
+
+
+def _find_public(name: str) -> Any:
+    """What stands in the `__all__` of one of Mercer's public modules under its full name; None if nothing does."""
+    module, _, attribute = name.rpartition(".")
+    if module not in public_module_names():
+        return None
+    found = importlib.import_module(module)
+    return getattr(found, attribute) if attribute in getattr(found, "__all__", ()) else None
+
+
+def _imported(entry: str) -> Any:
+    module, _, name = entry.partition(":")
     return getattr(importlib.import_module(module), name)
+
+
+# ---- all of them
+
+
+def _collect_estimators() -> dict[str, type[BaseEstimator]]:
+    passed_on = _public_classes(lambda found: issubclass(found, BaseEstimator) and found.__module__.startswith("sklearn."))
+    return {
+        **public_estimators(),
+        **_of_kind(_SCIKIT_LEARN, _find_estimator),
+        **{_public_name(found): found for found in passed_on.values()},
+    }
+
+
+def _collect_records() -> dict[str, type]:
+    packages = sorted({name.rpartition(".")[0] for name in public_estimators()})
+    return {
+        **_of_kind(_RECORDS, _find_record),
+        **_public_classes(_is_record),
+        **{name: found for package in packages for name, found in _dataclasses_of(package).items()},
+        **_of_kind(_SCIKIT_LEARN_RECORDS, _find_record),
+    }
+
+
+def _of_kind(names: Iterable[str], find: Callable[[str], Thing | None]) -> dict[str, Thing]:
+    """Those of the names that stand for things of one kind."""
+    return {name: found for name in names if (found := find(name)) is not None}
 
 
 def _public_classes(is_wanted: Callable[[type], bool]) -> dict[str, type]:
@@ -211,14 +282,17 @@ def _public_classes(is_wanted: Callable[[type], bool]) -> dict[str, type]:
     }
 
 
-def _dataclasses() -> dict[str, type]:
-    """The dataclasses in packages with estimators, as "mercer.<package>.<class>"; where two have the same name, neither."""
+@functools.cache
+def _dataclasses_of(package: str) -> dict[str, type]:
+    """The dataclasses of a package with estimators, as "mercer.<package>.<class>"; where two have the same name, neither."""
+    whole = importlib.import_module(package)
+    if not any(is_own_estimator(getattr(whole, name)) for name in getattr(whole, "__all__", ())):
+        return {}
     found: dict[str, list[type]] = defaultdict(list)
-    for package in sorted({name.rpartition(".")[0] for name in public_estimators()}):
-        for entry in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
-            for name, value in vars(importlib.import_module(entry.name)).items():
-                if inspect.isclass(value) and value.__module__ == entry.name and _is_record(value):
-                    found[f"{package}.{name}"].append(value)
+    for entry in pkgutil.walk_packages(whole.__path__, f"{package}."):
+        for name, value in vars(importlib.import_module(entry.name)).items():
+            if inspect.isclass(value) and value.__module__ == entry.name and _is_record(value):
+                found[f"{package}.{name}"].append(value)
     return {name: classes[0] for name, classes in found.items() if len(classes) == 1}
 
 
