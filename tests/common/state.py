@@ -44,8 +44,6 @@ def bits(value: Any) -> Any:
         return bits(value.__reduce__()[1])
     if isinstance(value, BaseEstimator):
         return bits(fitted_attributes(value))
-    if isinstance(value, Tree):
-        return [bits(part) for part in (np.array(value.nodes), value.impurity, value.weighted_n_node_samples, value.value)]
     if dataclasses.is_dataclass(value):
         return {f.name: bits(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if sp.issparse(value):
