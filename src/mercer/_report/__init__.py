@@ -1,7 +1,8 @@
 """Reports: what is said of a fitted model, and the page that shows it."""
 
-from mercer._report.content import Content, Description, ReportError, check, dumps, read_json, write_json
+from mercer._report.content import Content, Description
 from mercer._report.describe import PHASES, describe
+from mercer._report.files import ReportError, check, dumps, read_json, write_json
 from mercer._report.page import render_html, write_html
 
 __all__ = [

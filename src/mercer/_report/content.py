@@ -1,4 +1,4 @@
-"""What a report contains: one JSON-able dictionary, declared here, checked whenever it is written or read.
+"""What a report contains: one JSON-able dictionary, declared here, checked whenever it is written or read (see `files`).
 
 `None` stands for what is unknown, undefined or does not apply; there are no NaN and no infinite numbers. Scores are in the
 natural units of their measure (an RMSE is positive), and `greater_is_better` says which way is good.
@@ -6,13 +6,7 @@ natural units of their measure (an RMSE is positive), and `greater_is_better` sa
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict
-
-from mercer._report.schema import SchemaError, check_value
 
 FORMAT = 1
 
@@ -284,81 +278,3 @@ class Content(TypedDict):
     notes: NotRequired[list[str]]
     warnings: list[str]
     seconds: dict[str, float]
-
-
-class ReportError(ValueError):
-    """The content of a report is not what a report contains."""
-
-
-def check(content: Any, source: str = "report") -> Content:
-    """The content itself if it is a report of this version; otherwise a ReportError that names the first thing wrong."""
-    if not isinstance(content, dict):
-        raise ReportError(f"{source}: it holds no JSON object and is not a report.")
-    version = content.get("format")
-    if version != FORMAT or isinstance(version, bool):
-        raise ReportError(f"{source}: format is {version!r}; this version of Mercer reads format {FORMAT}.")
-    try:
-        check_value(content, Content, "")
-        _check_lengths(content)
-    except SchemaError as error:
-        raise ReportError(f"{source}: {error}") from None
-    return content  # type: ignore[return-value]
-
-
-def _check_lengths(content: Mapping[str, Any]) -> None:
-    """Lists that are read side by side are equally long, and an index points into its list."""
-    if data := content["data"]:
-        _require_equal(data, ("classes", "class_counts"), "data")
-    if scores := content["scores"]:
-        _require_equal(scores, ("threshold", "tp", "fp", "tn", "fn"), "scores")
-        if not scores["threshold"] or not (scores["at"] is None or 0 <= scores["at"] < len(scores["threshold"])):
-            raise SchemaError(f"scores.at is {scores['at']}; it must be an index into scores.threshold.")
-    if confusion := content["confusion"]:
-        n_labels = len(confusion["labels"])
-        if [len(row) for row in confusion["matrix"]] != [n_labels] * n_labels:
-            raise SchemaError(f"confusion.matrix must have {n_labels} rows of {n_labels} counts, one a label.")
-    if curves := content["curves"]:
-        for kind in ("roc", "pr"):
-            for index, curve in enumerate(curves[kind]):
-                _require_equal(curve, ("x", "y"), f"curves.{kind}[{index}]")
-        for index, curve in enumerate(curves["calibration"]):
-            _require_equal(curve, ("predicted", "observed", "low", "high", "count"), f"curves.calibration[{index}]")
-        if curves["threshold"]:
-            _require_equal(curves["threshold"], tuple(ThresholdCurves.__annotations__), "curves.threshold")
-    if residuals := content["residuals"]:
-        _require_equal(residuals, ("true", "predicted"), "residuals")
-        if len(residuals["edges"]) != len(residuals["count"]) + 1:
-            raise SchemaError("residuals.edges must have one number more than residuals.count.")
-    if learning := content["learning"]:
-        _require_equal(learning, ("n_train", "n_folds", "train_mean", "train_std", "test_mean", "test_std"), "learning")
-
-
-def _require_equal(holder: Mapping[str, Sequence[Any] | None], keys: tuple[str, ...], place: str) -> None:
-    lengths = {key: len(value) for key in keys if (value := holder[key]) is not None}
-    if len(set(lengths.values())) > 1:
-        shown = ", ".join(f"{key} {length}" for key, length in lengths.items())
-        raise SchemaError(f"the lists of {place} must be equally long; they have the lengths {shown}.")
-
-
-def dumps(content: Content) -> str:
-    """The content as strict JSON."""
-    return json.dumps(check(content), allow_nan=False, ensure_ascii=True, indent=1) + "\n"
-
-
-def write_json(content: Content, path: str | os.PathLike[str]) -> None:
-    """Write the content as strict JSON."""
-    Path(path).write_text(dumps(content), encoding="ascii")
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
-def read_json(path: str | os.PathLike[str]) -> Content:
-    """The content that `write_json` wrote; a damaged file gives a ReportError of one line."""
-    text = Path(path).read_bytes()
-    try:
-        content = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise ReportError(f"{os.fspath(path)}: it is no strict JSON ({error}).") from None
-    return check(content, os.fspath(path))

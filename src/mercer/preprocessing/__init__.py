@@ -28,7 +28,8 @@ from sklearn.preprocessing import (
 from mercer.preprocessing._range import MaxAbsScaler, MinMaxScaler
 from mercer.preprocessing._robust import RobustScaler
 from mercer.preprocessing._standard import StandardScaler
-from mercer.preprocessing._table.preparer import TablePreparer, prepare_pipeline
+from mercer.preprocessing._table.pipeline import prepare_pipeline
+from mercer.preprocessing._table.preparer import TablePreparer
 from mercer.preprocessing._table.report import ColumnReport
 
 __all__ = [

@@ -8,8 +8,10 @@ import os
 from importlib.resources import files
 from pathlib import Path
 
-from mercer._report.content import Content, check
+from mercer._report.content import Content
+from mercer._report.files import check
 from mercer._report.page import curves, outcome, overview
+from mercer._report.page.cutoff import cutoff
 from mercer._report.page.html import Html, escape, join, json_script, tag
 
 Section = tuple[str, str, Html]  # identifier, title, body
@@ -99,7 +101,7 @@ def _decision(content: Content) -> Section | None:
     """Curves and the confusion matrix: with a slider for two classes that are scored, as pictures otherwise."""
     scores, found, confusion = content["scores"], content["curves"], content["confusion"]
     if scores and found:
-        return "decision", "Curves and cut-off", curves.cutoff(scores, found)
+        return "decision", "Curves and cut-off", cutoff(scores, found)
     if not confusion:
         return None
     pictures = curves.roc_and_pr(found) if found and found["roc"] else None
