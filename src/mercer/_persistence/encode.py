@@ -103,7 +103,12 @@ class Encoder:
     def _scalar(self, value: np.generic, path: Path, depth: int) -> Json:
         """A number, text or time of NumPy's: its type, and what it is as an object of Python's."""
         dtype = np.dtype(f"{value.dtype.kind}1") if value.dtype.kind in "US" else value.dtype  # texts are as long as they are
-        plain = int(value.astype(np.int64)) if value.dtype.kind in "mM" else value.item()
+        if value.dtype.kind in "mM":
+            plain: Any = int(value.astype(np.int64))
+        elif isinstance(value, (str, bytes)):
+            plain = value[:]  # `item` would leave out zeros at the end
+        else:
+            plain = value.item()
         return [self._dtype(dtype, path), self.add(plain, path, depth + 1)]
 
     def _dtype(self, value: np.dtype[Any], path: Path) -> str:
