@@ -11,9 +11,9 @@
 
 #include "core/errors.hpp"
 #include "core/parallel.hpp"
+#include "core/radix_sort.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
-#include "metrics/radix_sort.hpp"
 #include "metrics/score_keys.hpp"
 
 namespace mercer::metrics {
@@ -57,8 +57,9 @@ class RankedRows {
     // Takes over n rows in any order, whose sort keys are at most `most`.
     RankedRows(Aligned<Row> rows, std::size_t n, std::uint64_t most, Threads threads) : rows_(std::move(rows)), n_(n) {
         {
-            const Aligned<Row> scratch(n);
-            sort_records(rows_.data(), scratch.data(), n, most, threads);
+            Aligned<Row> scratch(n);
+            const auto key_of = [](const Row& row) { return row.sort_key(); };
+            if (radix_sort(rows_.data(), scratch.data(), n, key_of, most, threads) != rows_.data()) std::swap(rows_, scratch);
         }
         const Chunks chunks = Chunks::of(n, 1 << 14, 256);
         runs_.resize(chunks.count + 1);

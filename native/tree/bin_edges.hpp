@@ -3,16 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "core/radix_sort.hpp"
 #include "core/views.hpp"
 
 namespace mercer::boosting {
@@ -30,44 +29,6 @@ struct RowSample {
 };
 
 namespace detail {
-
-template <Real T>
-using BitsOf = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-
-// A number's bits such that unsigned order is the order of the numbers; both zeros get the same.
-template <Real T>
-BitsOf<T> to_key(T value) {
-    constexpr auto kSign = BitsOf<T>{1} << (8 * sizeof(T) - 1);
-    const auto bits = std::bit_cast<BitsOf<T>>(value + T{0});
-    return (bits & kSign) != 0 ? ~bits : bits | kSign;
-}
-
-template <Real T>
-T from_key(BitsOf<T> key) {
-    constexpr auto kSign = BitsOf<T>{1} << (8 * sizeof(T) - 1);
-    return std::bit_cast<T>((key & kSign) != 0 ? key & ~kSign : ~key);
-}
-
-// Sorts by eleven bits at a time, from the lowest; digits that all items share cost no pass. O(n).
-template <class Item, class KeyOf>
-void radix_sort(std::vector<Item>& items, std::vector<Item>& spare, KeyOf&& key_of) {
-    using Key = decltype(key_of(items[0]));
-    constexpr std::size_t kDigitBits = 11;
-    constexpr std::size_t kDigits = (8 * sizeof(Key) + kDigitBits - 1) / kDigitBits;
-    constexpr std::size_t kValues = std::size_t{1} << kDigitBits;
-    std::vector<std::array<std::uint32_t, kValues>> counts(kDigits);
-    const auto digit = [](Key key, std::size_t d) { return static_cast<std::size_t>(key >> (d * kDigitBits)) & (kValues - 1); };
-    for (const Item& item : items)
-        for (std::size_t d = 0; d < kDigits; ++d) ++counts[d][digit(key_of(item), d)];
-    spare.resize(items.size());
-    for (std::size_t d = 0; d < kDigits; ++d) {
-        auto& starts = counts[d];
-        if (items.empty() || starts[digit(key_of(items[0]), d)] == items.size()) continue;
-        std::exclusive_scan(starts.begin(), starts.end(), starts.begin(), 0u);
-        for (const Item& item : items) spare[starts[digit(key_of(item), d)]++] = item;
-        items.swap(spare);
-    }
-}
 
 // A number between two neighbours that separates them by <=, halfway where there is one.
 inline double between(double low, double high) {
@@ -108,13 +69,13 @@ class ColumnValues {
         keys_.clear();
         pairs_.clear();
     }
-    void add(T value) { keys_.push_back(to_key(value)); }
-    void add(T value, double weight) { pairs_.push_back({to_key(value), weight}); }
+    void add(T value) { keys_.push_back(sort_key(value)); }
+    void add(T value, double weight) { pairs_.push_back({sort_key(value), weight}); }
 
     std::vector<double> edges(std::size_t max_bins) {
         values_.clear();
         weights_.clear();
-        radix_sort(keys_, spare_keys_, [](BitsOf<T> key) { return key; });
+        radix_sort(keys_, spare_keys_, [](SortKey<T> key) { return key; });
         radix_sort(pairs_, spare_pairs_, [](const Pair& pair) { return pair.key; });
         for (const auto key : keys_) merge(key, 1.0);
         for (const auto& pair : pairs_) merge(pair.key, pair.weight);
@@ -123,18 +84,18 @@ class ColumnValues {
 
    private:
     struct Pair {
-        BitsOf<T> key;
+        SortKey<T> key;
         double weight;
     };
-    void merge(BitsOf<T> key, double weight) {
-        const auto value = static_cast<double>(from_key<T>(key));
+    void merge(SortKey<T> key, double weight) {
+        const auto value = static_cast<double>(from_sort_key<T>(key));
         if (values_.empty() || values_.back() != value) {
             values_.push_back(value);
             weights_.push_back(0);
         }
         weights_.back() += weight;
     }
-    std::vector<BitsOf<T>> keys_, spare_keys_;
+    std::vector<SortKey<T>> keys_, spare_keys_;
     std::vector<Pair> pairs_, spare_pairs_;
     std::vector<double> values_, weights_;
 };

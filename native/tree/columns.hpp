@@ -5,17 +5,16 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "core/errors.hpp"
 #include "core/parallel.hpp"
+#include "core/radix_sort.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
 
@@ -23,36 +22,6 @@ namespace mercer::tree {
 
 using Row = std::uint32_t;
 using Code = std::uint32_t;
-
-namespace detail {
-
-// An unsigned key that sorts as the number does; NaN comes last.
-template <Real T>
-auto sort_key(T value) {
-    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-    constexpr Bits kSign = Bits{1} << (8 * sizeof(T) - 1);
-    if (std::isnan(value)) return static_cast<Bits>(~Bits{0});
-    const Bits bits = std::bit_cast<Bits>(value + T{0});  // -0 becomes 0
-    return static_cast<Bits>((bits & kSign) != 0 ? ~bits : bits | kSign);
-}
-
-// Sorts entries (32 bits of key above 32 bits of row) by their keys, 11 bits a pass, keeping the order of equal ones. O(n).
-inline void radix_sort(std::vector<std::uint64_t>& entries, std::vector<std::uint64_t>& scratch) {
-    constexpr unsigned kBits = 11;
-    constexpr std::size_t kBuckets = std::size_t{1} << kBits;
-    scratch.resize(entries.size());
-    for (unsigned shift = 32; shift < 64; shift += kBits) {
-        std::vector<std::uint32_t> starts(kBuckets + 1, 0);
-        const auto digit = [&](std::uint64_t entry) { return static_cast<std::size_t>(entry >> shift) & (kBuckets - 1); };
-        for (const std::uint64_t entry : entries) ++starts[digit(entry) + 1];
-        if (std::find(starts.begin(), starts.end(), entries.size()) != starts.end()) continue;  // all in one bucket
-        for (std::size_t b = 1; b <= kBuckets; ++b) starts[b] += starts[b - 1];
-        for (const std::uint64_t entry : entries) scratch[starts[digit(entry)]++] = entry;
-        entries.swap(scratch);
-    }
-}
-
-}  // namespace detail
 
 // One column: its rows in the order of their values (missing ones last) and each row's code.
 struct Column {
@@ -111,10 +80,9 @@ class RankedColumns {
     static void rank(std::span<const T> x, Column& out, std::vector<std::uint64_t>& entries, std::vector<std::uint64_t>& scratch) {
         const std::size_t n = x.size();
         constexpr unsigned kLow = 8 * sizeof(T) - 32;  // bits of the key that the radix sort does not see
-        entries.resize(n);
-        for (std::size_t row = 0; row < n; ++row)
-            entries[row] = static_cast<std::uint64_t>(detail::sort_key(x[row]) >> kLow) << 32 | row;
-        detail::radix_sort(entries, scratch);
+        entries.resize(n);                             // 32 bits of the key above 32 bits of row
+        for (std::size_t row = 0; row < n; ++row) entries[row] = static_cast<std::uint64_t>(sort_key(x[row]) >> kLow) << 32 | row;
+        radix_sort(entries, scratch, [](std::uint64_t entry) { return static_cast<std::uint32_t>(entry >> 32); });
         for (std::size_t i = 0; i < n; ++i) out.order[i] = static_cast<Row>(entries[i]);
         if constexpr (kLow > 0) finish_order(x, entries, out.order);
         for (std::size_t i = 0; i < n; ++i) {
@@ -132,7 +100,7 @@ class RankedColumns {
     // Sorts the runs that agree in their upper bits: short in all but contrived data, unless all their values are the same.
     template <Real T>
     static void finish_order(std::span<const T> x, const std::vector<std::uint64_t>& entries, std::span<Row> order) {
-        const auto is_before = [&](Row a, Row b) { return detail::sort_key(x[a]) < detail::sort_key(x[b]); };
+        const auto is_before = [&](Row a, Row b) { return sort_key(x[a]) < sort_key(x[b]); };
         for (std::size_t i = 0; i < entries.size();) {
             std::size_t end = i + 1;
             while (end < entries.size() && (entries[end] >> 32) == (entries[i] >> 32)) ++end;
