@@ -122,6 +122,7 @@ void bind_isolation(nb::module_& m);
 void bind_leaf_targets(nb::module_& m);
 void bind_histogram(nb::module_& m);
 void bind_metrics(nb::module_& m);
+void bind_calibration(nb::module_& m);
 
 }  // namespace mercer::bindings
 

@@ -26,4 +26,5 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_leaf_targets(m);
     mercer::bindings::bind_histogram(m);
     mercer::bindings::bind_metrics(m);
+    mercer::bindings::bind_calibration(m);
 }

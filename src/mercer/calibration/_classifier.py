@@ -66,7 +66,7 @@ class CalibratedClassifierCV(WrappedClassifier):
 
     Notes
     -----
-    A fit costs one fit of the estimator for every fold (and one on all rows if not `ensemble`), and O(n log n) for the maps.
+    A fit costs one fit of the estimator for every fold (and one on all rows if not `ensemble`), and O(n) for the maps.
     All three are convex problems, solved to certified optimality: sigmoid and temperature by Newton's method, isotonic by
     pooling adjacent violators. Platt's targets (n1 + 1) / (n1 + 2) and 1 / (n0 + 2) keep the sigmoid finite where classes are
     separated.

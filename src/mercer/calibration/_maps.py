@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import isotonic_regression
-from scipy.special import expit, log_softmax, logit, softmax
+from scipy.special import log_softmax, logit, softmax
 
 from mercer._arrays import FloatArray
+from mercer._native import kernels
+from mercer._parallel import effective_threads
 from mercer._trace import Certificate, Status
 
 _MAX_STEPS = 100  # Newton's method needs about six; it gives up only where rounding stops it
@@ -25,7 +26,9 @@ class SigmoidMap:
     certificate_: Certificate
 
     def predict(self, scores: FloatArray) -> FloatArray:
-        values: FloatArray = expit(-(self.a_ * scores.astype(np.float64) + self.b_))
+        scores = _as_line(scores)
+        values: FloatArray = np.empty(len(scores))
+        kernels.sigmoid_values(scores, self.a_, self.b_, values, effective_threads(None))
         return values
 
 
@@ -38,7 +41,10 @@ class IsotonicMap:
     certificate_: Certificate
 
     def predict(self, scores: FloatArray) -> FloatArray:
-        return np.interp(scores.astype(np.float64), self.X_thresholds_, self.y_thresholds_)
+        scores = _as_line(scores)
+        values: FloatArray = np.empty(len(scores))
+        kernels.isotonic_values(scores, self.X_thresholds_, self.y_thresholds_, values, effective_threads(None))
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,105 +59,100 @@ class TemperatureMap:
         return values
 
 
+def _as_line(scores: FloatArray) -> FloatArray:
+    """One column of scores as the kernels read it: float32 or float64, one after another."""
+    dtype = scores.dtype if scores.dtype in (np.float32, np.float64) else np.float64
+    return np.ascontiguousarray(scores, dtype=dtype)
+
+
 # ---- Platt
 
 
 class _PlattObjective:
-    """sum_i w_i (log(1 + exp(z_i)) - t_i z_i) with z = -(a s + b), for scores s that have mean 0 and size 1."""
+    """sum_i w_i (log(1 + exp(z_i)) - t_i z_i) with z = slope s + intercept, for scores s that have mean 0 and size 1."""
 
     def __init__(self, scores: FloatArray, targets: FloatArray, weights: FloatArray) -> None:
-        self.scores, self.targets, self.weights = scores, targets, weights
+        self._rows = (scores, targets, weights)
+        self._n_threads = effective_threads(None)
 
-    def value(self, a: float, b: float) -> float:
-        z = -(a * self.scores + b)
-        return float(self.weights @ (np.logaddexp(0.0, z) - self.targets * z))
-
-    def slope(self, a: float, b: float) -> tuple[FloatArray, FloatArray]:
-        """Gradient and Hessian."""
-        p = expit(-(a * self.scores + b))
-        residual, curve = self.weights * (self.targets - p), self.weights * p * (1 - p)
-        moments = [curve.sum(), curve @ self.scores, curve @ self.scores**2]
-        return np.array([residual @ self.scores, residual.sum()]), np.array([moments[2:0:-1], moments[1::-1]])
+    def at(self, point: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Value, gradient and Hessian, of one pass over the rows."""
+        value, *slopes, ss, si, ii = kernels.sigmoid_loss(*self._rows, point[0], point[1], self._n_threads)
+        return value, np.array(slopes), np.array([[ss, si], [si, ii]])
 
 
 def fit_sigmoid(scores: FloatArray, is_positive: npt.NDArray[Any], weights: FloatArray, *, tol: float = 1e-10) -> SigmoidMap:
     """Platt's sigmoid by Newton's method, with his targets (n1 + 1) / (n1 + 2) and 1 / (n0 + 2), which keep the fit finite."""
-    n_positive, n_negative = weights @ is_positive, weights @ ~is_positive
-    targets = np.where(is_positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
-    shrunk, largest = scores.astype(np.float64), float(np.abs(scores).max())
-    if largest > 0:
-        shrunk = shrunk / largest  # squares of huge scores overflow
-    total = weights.sum()
-    centre = float(weights @ shrunk / total)
-    size = float(np.sqrt(weights @ (shrunk - centre) ** 2 / total))
-    is_constant = size <= 1e-14
-    objective = _PlattObjective(np.zeros_like(shrunk) if is_constant else (shrunk - centre) / size, targets, weights)
-    a, b = 0.0, float(-logit(weights @ targets / total))
+    total = float(weights.sum())
+    n_positive = float(weights @ is_positive)
+    targets = np.where(is_positive, (n_positive + 1) / (n_positive + 2), 1 / (total - n_positive + 2))
+    standard, largest, centre, size = _standardise(scores, weights, total)
+    objective = _PlattObjective(standard, targets, weights)
+    point = np.array([0.0, logit(float(np.vdot(weights, targets)) / total)])
+    value, gradient, hessian = objective.at(point)
     status = Status.INEXACT
     for _ in range(_MAX_STEPS):
-        gradient, hessian = objective.slope(a, b)
         residual = float(np.abs(gradient).max() / total)
         if residual <= tol:
             status = Status.CONVERGED
             break
-        step = np.array([0.0, gradient[1] / hessian[1, 1]]) if is_constant else np.linalg.solve(hessian, gradient)
-        a, b, is_moved = _descend(objective, a, b, step, gradient)
-        if not is_moved:
+        step = np.linalg.solve(hessian, gradient) if size > 0 else np.array([0.0, gradient[1] / hessian[1, 1]])
+        lower = _descend(objective, point, step, value, float(step @ gradient))
+        if lower is None:
             break
-    certificate = Certificate("Newton", status, objective.value(a, b), "largest slope of the mean loss", residual, tol)
-    if is_constant:
-        return SigmoidMap(0.0, b, certificate)
-    return SigmoidMap(a / size / largest, b - a * centre / size, certificate)
+        point, (value, gradient, hessian) = lower
+    certificate = Certificate("Newton", status, value, "largest slope of the mean loss", residual, tol)
+    slope, intercept = float(point[0]), float(point[1])
+    if size == 0:
+        return SigmoidMap(0.0, -intercept, certificate)
+    return SigmoidMap(-slope / size / largest, slope * centre / size - intercept, certificate)
+
+
+def _standardise(scores: FloatArray, weights: FloatArray, total: float) -> tuple[FloatArray, float, float, float]:
+    """(scores / largest - centre) / size, of mean 0 and size 1, with those three; all zeros and size 0 for constant scores."""
+    standard = scores.astype(np.float64)
+    largest = float(max(standard.max(), -standard.min()))
+    if largest > 0:
+        standard /= largest  # squares of huge scores overflow
+    centre = float(np.vdot(weights, standard)) / total
+    standard -= centre
+    size = float(np.sqrt(np.vdot(weights, standard**2) / total))
+    if size <= 1e-14:
+        return np.zeros_like(standard), largest, centre, 0.0
+    standard /= size
+    return standard, largest, centre, size
 
 
 def _descend(
-    objective: _PlattObjective, a: float, b: float, step: FloatArray, gradient: FloatArray
-) -> tuple[float, float, bool]:
-    """Newton's step, halved until the objective falls; whether it moved at all."""
-    before, slope, length = objective.value(a, b), float(step @ gradient), 1.0
+    objective: _PlattObjective, point: FloatArray, step: FloatArray, value: float, slope: float
+) -> tuple[FloatArray, tuple[float, FloatArray, FloatArray]] | None:
+    """Newton's step, halved until the objective falls: where to, and what is known there. None if it does not move."""
+    length = 1.0
     while length > 1e-10:
-        a_new, b_new = a - length * step[0], b - length * step[1]
-        if objective.value(a_new, b_new) <= before - 1e-4 * length * slope + 1e-15 * abs(before):
-            return float(a_new), float(b_new), (a_new, b_new) != (a, b)
+        new = point - length * step
+        if (new == point).all():
+            return None
+        known = objective.at(new)
+        if known[0] <= value - 1e-4 * length * slope + 1e-15 * abs(value):
+            return new, known
         length /= 2
-    return a, b, False
+    return None
 
 
 # ---- isotonic regression
 
 
-def fit_isotonic(scores: FloatArray, is_positive: npt.NDArray[Any], weights: FloatArray) -> IsotonicMap:
-    """Least squares under x_1 <= x_2 <= ... by pooling adjacent violators; equal scores are pooled first. O(n log n)."""
-    resolution = np.finfo(scores.dtype).resolution  # scores that differ by less are equal but for rounding
-    kept = weights > 0
-    order = np.argsort(scores[kept], kind="stable")
-    sorted_scores, weights = scores[kept][order].astype(np.float64), weights[kept][order]
-    starts = np.flatnonzero(np.append(True, np.diff(sorted_scores) >= resolution))
-    mass = np.add.reduceat(weights, starts)
-    share = np.add.reduceat(weights * is_positive[kept][order], starts) / mass
-    levels = isotonic_regression(share, weights=mass).x
-    certificate = _isotonic_certificate(share, mass, levels)
-    return IsotonicMap(*_corners(sorted_scores[starts], levels), certificate)
-
-
-def _isotonic_certificate(values: FloatArray, weights: FloatArray, levels: FloatArray) -> Certificate:
-    """The multipliers of x_i <= x_{i+1} are the running sums of w (y - x): they must be >= 0, and 0 where x rises."""
-    total = weights.sum()
-    multipliers = np.cumsum(weights * (values - levels)) / total
-    slack = np.append(np.diff(levels), 1.0)  # the last sum is that of all rows, and free
-    residual = float(max(np.max(-multipliers), np.max(np.minimum(np.abs(multipliers), slack)), np.max(-slack), 0.0))
-    primal, tol = float(weights @ (values - levels) ** 2 / 2), 1e-10
+def fit_isotonic(scores: FloatArray, is_positive: npt.NDArray[Any], weights: FloatArray, *, tol: float = 1e-10) -> IsotonicMap:
+    """Least squares under x_1 <= x_2 <= ... by pooling adjacent violators; equal scores are pooled first. O(n)."""
+    scores = _as_line(scores)
+    resolution = float(np.finfo(scores.dtype).resolution)  # scores that differ by less are equal but for rounding
+    x, y = np.empty(len(scores)), np.empty(len(scores))
+    classes = np.ascontiguousarray(is_positive, dtype=bool).view(np.uint8)
+    n_corners, primal, residual = kernels.fit_isotonic(scores, classes, weights, resolution, x, y)
     status = Status.CONVERGED if residual <= tol else Status.INEXACT
-    return Certificate(
-        "pool adjacent violators", status, primal, "largest violation of the optimality conditions", residual, tol
-    )
-
-
-def _corners(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The points that the function needs: those between two equal neighbours are on the line anyway."""
-    is_inner = np.zeros(len(x), dtype=bool)
-    is_inner[1:-1] = (y[1:-1] == y[:-2]) & (y[1:-1] == y[2:])
-    return x[~is_inner], y[~is_inner]
+    condition = "largest violation of the optimality conditions"
+    certificate = Certificate("pool adjacent violators", status, primal, condition, residual, tol)
+    return IsotonicMap(x[:n_corners].copy(), y[:n_corners].copy(), certificate)
 
 
 # ---- temperature

@@ -46,9 +46,11 @@ class CalibratedClassifier:
         columns = map_columns(scores, response, len(places))
         parts = [each.predict(column) for each, column in zip(self.calibrators, columns.T, strict=True)]
         if len(places) == 2:
-            proba[:, places] = np.column_stack([1 - parts[0], parts[0]])
+            proba[:, places[1]] = parts[0]
+            np.subtract(1, parts[0], out=proba[:, places[0]])
             return proba
-        proba[:, places] = np.column_stack(parts)
+        for place, part in zip(places, parts, strict=True):
+            proba[:, place] = part
         totals = proba.sum(axis=1, keepdims=True)
         np.divide(proba, totals, out=proba, where=totals > 0)
         proba[totals[:, 0] == 0] = 1 / n_classes
@@ -62,7 +64,7 @@ def seen_scores(estimator: Any, X: Any, response: str) -> FloatArray:
 
 def map_columns(scores: FloatArray, response: str, n_seen: int) -> FloatArray:
     """The columns that are mapped one by one: of two classes that of the second."""
-    return scores[:, [1]] if n_seen == 2 and response == "predict_proba" else scores
+    return scores[:, 1:] if n_seen == 2 and response == "predict_proba" else scores
 
 
 def logits_of(scores: FloatArray, response: str, n_seen: int) -> FloatArray:

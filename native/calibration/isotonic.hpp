@@ -1,0 +1,180 @@
+// Isotonic regression of two classes on a score: the non-decreasing probability of least squares.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/interrupt.hpp"
+#include "core/parallel.hpp"
+#include "core/radix_sort.hpp"
+#include "core/views.hpp"
+
+namespace mercer::calibration {
+
+// What a fit found and how near it is to the best.
+struct IsotonicFit {
+    std::size_t n_corners = 0;
+    double objective = 0;  // half the weighted sum of squares, within which equal scores count once, by their mean
+    double violation = 0;  // the largest, of the optimality conditions
+};
+
+namespace detail {
+
+// Rows of about the same score.
+struct Group {
+    double score;  // the least of them
+    double weight;
+    double positive;  // weight
+
+    double share() const { return positive / weight; }
+};
+
+// Neighbouring groups that share one level.
+struct Pool {
+    double first, last;  // scores of its groups
+    double weight, positive, level;
+    std::size_t n_groups = 1;
+
+    explicit Pool(const Group& group)
+        : first(group.score), last(group.score), weight(group.weight), positive(group.positive), level(group.share()) {}
+
+    void add(const Pool& next) {
+        last = next.last;
+        weight += next.weight;
+        positive += next.positive;
+        level = positive / weight;
+        n_groups += next.n_groups;
+    }
+};
+
+// The rows in the order of their scores.
+template <Real T>
+class SortedRows {
+   public:
+    // Rows of no positive weight are as if absent. Scores are equal that exceed the least of their group by less than `resolution`.
+    SortedRows(std::span<const T> scores, std::span<const std::uint8_t> is_positive, std::span<const double> weights,
+               double resolution)
+        : resolution_(resolution) {
+        rows_.reserve(scores.size());
+        for (std::size_t i = 0; i < scores.size(); ++i)
+            if (weights[i] > 0) rows_.push_back({sort_key(scores[i]), is_positive[i] != 0 ? weights[i] : -weights[i]});
+        std::vector<Row> scratch;
+        radix_sort(rows_, scratch, [](const Row& row) { return row.key; });
+    }
+
+    // Calls visit(group) in rising order of the scores.
+    template <class Visit>
+    void for_each_group(Visit&& visit) const {
+        for (std::size_t i = 0; i < rows_.size();) {
+            Group group{score(i), 0, 0};
+            do {
+                group.weight += std::abs(rows_[i].signed_weight);
+                group.positive += std::max(rows_[i].signed_weight, 0.0);
+            } while (++i < rows_.size() && score(i) - group.score < resolution_);
+            visit(group);
+        }
+    }
+
+   private:
+    struct Row {
+        SortKey<T> key;
+        double signed_weight;  // below zero: of the negative class
+    };
+
+    double score(std::size_t i) const { return static_cast<double>(from_sort_key<T>(rows_[i].key)); }
+
+    std::vector<Row> rows_;
+    double resolution_;
+};
+
+// The pools of least squares under rising levels: a group that is not above the pool before joins it. O(groups).
+template <Real T>
+std::vector<Pool> pool_violators(const SortedRows<T>& rows) {
+    std::vector<Pool> pools;
+    rows.for_each_group([&](const Group& group) {
+        Pool pool(group);
+        while (!pools.empty() && pools.back().level >= pool.level) {
+            pools.back().add(pool);
+            pool = pools.back();
+            pools.pop_back();
+        }
+        pools.push_back(pool);
+    });
+    return pools;
+}
+
+// The multipliers of level_i <= level_{i+1} are the running sums of w (share - level) over the groups, divided by the whole
+// weight: none may be below zero, and they must be zero where the level rises. The last is that of all rows.
+template <Real T>
+IsotonicFit assess(const SortedRows<T>& rows, std::span<const Pool> pools) {
+    IsotonicFit fit;
+    double total = 0, running = 0;
+    for (const Pool& pool : pools) total += pool.weight;
+    std::size_t p = 0, n_seen = 0;
+    rows.for_each_group([&](const Group& group) {
+        const double level = pools[p].level, miss = group.share() - level;
+        fit.objective += group.weight * miss * miss / 2;
+        running += group.weight * miss;
+        const double multiplier = running / total;
+        fit.violation = std::max(fit.violation, -multiplier);
+        if (++n_seen < pools[p].n_groups) return;
+        const double rise = p + 1 < pools.size() ? pools[p + 1].level - level : 1;
+        fit.violation = std::max({fit.violation, std::min(std::abs(multiplier), rise), -rise});
+        n_seen = 0;
+        ++p;
+    });
+    return fit;
+}
+
+}  // namespace detail
+
+// Pools adjacent violators. Writes the corners of the function, which is linear between them and constant beyond, to x (rising)
+// and y (not falling), both at least as long as there are scores. O(n).
+template <Real T>
+IsotonicFit fit_isotonic(std::span<const T> scores, std::span<const std::uint8_t> is_positive, std::span<const double> weights,
+                         double resolution, std::span<double> x, std::span<double> y) {
+    const detail::SortedRows<T> rows(scores, is_positive, weights, resolution);
+    checkpoint();
+    const std::vector<detail::Pool> pools = detail::pool_violators(rows);
+    checkpoint();
+    IsotonicFit fit = detail::assess<T>(rows, pools);
+    for (const detail::Pool& pool : pools) {
+        x[fit.n_corners] = pool.first;
+        y[fit.n_corners++] = pool.level;
+        if (pool.n_groups == 1) continue;
+        x[fit.n_corners] = pool.last;
+        y[fit.n_corners++] = pool.level;
+    }
+    return fit;
+}
+
+// Writes the values at the scores of the function with corners (x, y), at least one: linear between them, constant beyond. The
+// search for the corner before a score has no branches to guess. O(n log corners).
+template <Real T>
+void isotonic_values(std::span<const T> scores, std::span<const double> x, std::span<const double> y,
+                     std::span<double> probabilities, Threads threads) {
+    const Chunks chunks = Chunks::of(scores.size(), 1 << 12, 256);
+    parallel_for(chunks.count, threads.for_work(20 * static_cast<double>(scores.size())), [&](std::size_t c) {
+        for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i) {
+            const auto score = static_cast<double>(scores[i]);
+            std::size_t corner = 0;
+            for (std::size_t left = x.size(); left > 1;) {
+                const std::size_t half = left / 2;
+                corner += half * static_cast<std::size_t>(x[corner + half] <= score);
+                left -= half;
+            }
+            if (corner + 1 == x.size() || score < x[corner]) {
+                probabilities[i] = y[corner];
+            } else {
+                const double slope = (y[corner + 1] - y[corner]) / (x[corner + 1] - x[corner]);
+                probabilities[i] = slope * (score - x[corner]) + y[corner];
+            }
+        }
+    });
+}
+
+}  // namespace mercer::calibration
