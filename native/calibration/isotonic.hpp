@@ -130,6 +130,27 @@ IsotonicFit assess(const SortedRows<T>& rows, std::span<const Pool> pools) {
     return fit;
 }
 
+inline constexpr std::size_t kSearches = 8;
+
+// The values at kSearches scores of the function with corners (x, y). The searches for the corner before each score go on side by
+// side and without branches: none waits for what another reads, and nothing is guessed.
+inline void interpolate(const double (&scores)[kSearches], std::span<const double> x, std::span<const double> y,
+                        double (&values)[kSearches]) {
+    std::size_t corners[kSearches] = {};
+    for (std::size_t left = x.size(); left > 1;) {
+        const std::size_t half = left / 2;
+#pragma GCC unroll 8
+        for (std::size_t b = 0; b < kSearches; ++b) corners[b] += x[corners[b] + half] <= scores[b] ? half : 0;
+        left -= half;
+    }
+    for (std::size_t b = 0; b < kSearches; ++b) {
+        const std::size_t corner = corners[b], next = std::min(corner + 1, x.size() - 1);
+        const double slope = (y[next] - y[corner]) / (x[next] - x[corner]);
+        const bool is_beyond = next == corner || scores[b] < x[corner];
+        values[b] = is_beyond ? y[corner] : slope * (scores[b] - x[corner]) + y[corner];
+    }
+}
+
 }  // namespace detail
 
 // Pools adjacent violators. Writes the corners of the function, which is linear between them and constant beyond, to x (rising)
@@ -152,27 +173,20 @@ IsotonicFit fit_isotonic(std::span<const T> scores, std::span<const std::uint8_t
     return fit;
 }
 
-// Writes the values at the scores of the function with corners (x, y), at least one: linear between them, constant beyond. The
-// search for the corner before a score has no branches to guess. O(n log corners).
+// Writes the values at the scores of the function with corners (x, y), at least one: linear between them, constant beyond.
+// O(n log corners).
 template <Real T>
 void isotonic_values(std::span<const T> scores, std::span<const double> x, std::span<const double> y,
                      std::span<double> probabilities, Threads threads) {
+    constexpr std::size_t kBlock = detail::kSearches;
     const Chunks chunks = Chunks::of(scores.size(), 1 << 12, 256);
-    parallel_for(chunks.count, threads.for_work(20 * static_cast<double>(scores.size())), [&](std::size_t c) {
-        for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i) {
-            const auto score = static_cast<double>(scores[i]);
-            std::size_t corner = 0;
-            for (std::size_t left = x.size(); left > 1;) {
-                const std::size_t half = left / 2;
-                corner += half * static_cast<std::size_t>(x[corner + half] <= score);
-                left -= half;
-            }
-            if (corner + 1 == x.size() || score < x[corner]) {
-                probabilities[i] = y[corner];
-            } else {
-                const double slope = (y[corner + 1] - y[corner]) / (x[corner + 1] - x[corner]);
-                probabilities[i] = slope * (score - x[corner]) + y[corner];
-            }
+    parallel_for(chunks.count, threads.for_work(8 * static_cast<double>(scores.size())), [&](std::size_t c) {
+        for (std::size_t i = chunks.begin(c), end = chunks.end(c); i < end; i += kBlock) {
+            const std::size_t n = std::min(kBlock, end - i);
+            double here[kBlock] = {}, values[kBlock];
+            for (std::size_t b = 0; b < n; ++b) here[b] = static_cast<double>(scores[i + b]);
+            detail::interpolate(here, x, y, values);
+            std::copy_n(values, n, probabilities.data() + i);
         }
     });
 }
