@@ -145,9 +145,9 @@ inline void interpolate(const double (&scores)[kSearches], std::span<const doubl
     }
     for (std::size_t b = 0; b < kSearches; ++b) {
         const std::size_t corner = corners[b], next = std::min(corner + 1, x.size() - 1);
-        const double slope = (y[next] - y[corner]) / (x[next] - x[corner]);
+        const double part = (scores[b] - x[corner]) / (x[next] - x[corner]);  // of the way: a slope could overflow
         const bool is_beyond = next == corner || scores[b] < x[corner];
-        values[b] = is_beyond ? y[corner] : slope * (scores[b] - x[corner]) + y[corner];
+        values[b] = is_beyond ? y[corner] : y[corner] + part * (y[next] - y[corner]);
     }
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
@@ -54,6 +54,7 @@ def test_a_long_fall_is_one_pool():
     scores=st.lists(st.floats(-20, 20), min_size=1, max_size=20),
     dtype=st.sampled_from([np.float64, np.float32]),
 )
+@example(corners=[0.0, 2.2e-311], scores=[0.0], dtype=np.float64)  # a slope that overflows
 @settings(max_examples=100, deadline=None)
 def test_values_between_corners_are_those_of_numpy(corners, scores, dtype):
     x = np.sort(np.array(corners))
