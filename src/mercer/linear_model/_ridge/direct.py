@@ -53,18 +53,22 @@ def solve_direct(rows: Rows, alphas: FloatArray, *, by_svd: bool = False) -> Rid
     if by_svd:
         return by_singular_values(rows, alphas, *rows.centre())
     if rows.n_rows < rows.n_features:
-        if isinstance(rows, DenseRows) and (rough_rows := rows.rough_row_products()) is not None:
-            # BLAS threads wait by spinning, and would take a core from ours between two looks at the rows.
-            with serial_blas() if rows.n_rows <= MOST_SERIAL else nullcontext():
-                fit = _by_rough_row_products(rows, rough_rows, alphas)
-            if fit is not None:
-                return fit
-        return by_row_products(rows, rows.row_products(), alphas)
+        return _by_rows(rows, alphas)
     if isinstance(rows, DenseRows) and (rough := rows.rough_products()) is not None:
         fit = _by_rough_products(rows, rough, alphas)
         if fit is not None:
             return fit
     return by_products(rows, rows.products(), alphas)
+
+
+def _by_rows(rows: Rows, alphas: FloatArray) -> RidgeFit:
+    # BLAS threads wait by spinning, and would take a core from ours between two looks at the rows.
+    with serial_blas() if rows.n_rows <= MOST_SERIAL else nullcontext():
+        if isinstance(rows, DenseRows) and (rough := rows.rough_row_products()) is not None:
+            fit = _by_rough_row_products(rows, rough, alphas)
+            if fit is not None:
+                return fit
+        return by_row_products(rows, rows.row_products(), alphas)
 
 
 def _by_rough_products(rows: Rows, products: Products, alphas: FloatArray) -> RidgeFit | None:
