@@ -67,7 +67,7 @@ def test_the_gradient_and_the_hessian_are_those_of_the_objective(is_sparse):
     rows = make_huber_rows(sp.csr_array(X) if is_sparse else X, is_shifted=True, n_threads=1)
     problem = HuberLoss(rows, y, weights, epsilon=1.35, alpha=0.3, has_intercept=True)
     point = np.append(np.random.default_rng(2).normal(size=5), 4.0)
-    at = problem.evaluate(point)
+    at = problem.evaluate(point, with_hessian=True)
     plain = huber_objective(X - rows.shift, y, point[:-2], point[-2], point[-1], 1.35, 0.3, weights)
     np.testing.assert_allclose(at.value, plain, rtol=1e-12)
     step = 1e-5 * np.eye(6)

@@ -83,8 +83,13 @@ class Descent:
         return self.gradient_norm if gap is None else max(self.gradient_norm, gap)
 
     @property
+    def tol(self) -> float:
+        """What the residual has to reach."""
+        return self._tol
+
+    @property
     def is_done(self) -> bool:
-        return self.is_stuck or self.residual <= self._tol
+        return self.is_stuck or self.residual <= self.tol
 
     def _record(self, length: float) -> Record:
         record = {"objective": self.at.value, "gradient": self.gradient_norm, "step": length}
@@ -97,20 +102,24 @@ class Descent:
         if at is None:
             self.is_stuck = True
         else:
-            self.point, self.at = self.point + length * direction, at
+            self.point, self.at = self._moved(length, direction), at
         return self._record(length)
+
+    def _moved(self, length: float, direction: FloatArray) -> FloatArray:
+        return self.point + length * direction
 
     def _search(self, direction: FloatArray, slope: float) -> tuple[float, Evaluation | None]:
         """The first of the lengths 1, 1/2, 1/4, ... that brings enough; none where rounding hides every decrease."""
         length, start = 1.0, self.at.value
         noise = ROUNDING * max(abs(start), self.problem.total_weight * ROUNDING)
         for halving in range(MOST_HALVINGS):
-            at = self.problem.evaluate(self.point + length * direction, with_hessian=self.needs_hessian and halving == 0)
+            point = self._moved(length, direction)
+            at = self.problem.evaluate(point, with_hessian=self.needs_hessian and halving == 0)
             is_better = at.value <= start + ARMIJO * length * slope
             is_equal = abs(at.value - start) <= noise and np.abs(at.gradient).max() < np.abs(self.at.gradient).max()
             if is_better or is_equal:
                 if self.needs_hessian and at.hessian is None:
-                    at = self.problem.evaluate(self.point + length * direction, with_hessian=True)
+                    at = self.problem.evaluate(point, with_hessian=True)
                 return length, at
             if -slope * length <= noise:
                 break

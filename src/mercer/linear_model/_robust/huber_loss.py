@@ -14,6 +14,7 @@ needs follows from the gradient: the gap costs nothing.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,9 +32,9 @@ class HuberRows(LinearRows, Protocol):
     """Rows that also know the sums of Huber's objective."""
 
     def huber(
-        self, y: FloatArray, weights: FloatArray | None, epsilon: float, point: FloatArray
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """Value, gradient and Hessian in (w, b, sigma), without the penalty."""
+        self, y: FloatArray, weights: FloatArray | None, epsilon: float, point: FloatArray, *, with_hessian: bool
+    ) -> tuple[float, FloatArray, FloatArray | None]:
+        """Value, gradient and, if wanted, Hessian in (w, b, sigma), without the penalty."""
         ...
 
 
@@ -41,9 +42,10 @@ class DenseHuberRows(DenseLinearRows):
     """Dense X, read in place, in one pass."""
 
     def huber(
-        self, y: FloatArray, weights: FloatArray | None, epsilon: float, point: FloatArray
-    ) -> tuple[float, FloatArray, FloatArray]:
-        gradient, hessian = np.empty(len(point)), np.empty((len(point), len(point)))
+        self, y: FloatArray, weights: FloatArray | None, epsilon: float, point: FloatArray, *, with_hessian: bool
+    ) -> tuple[float, FloatArray, FloatArray | None]:
+        gradient = np.empty(len(point))
+        hessian = np.empty((len(point), len(point))) if with_hessian else None
         value = kernels.huber_loss(
             self._X, self.shift, y, weights, epsilon, point[-1], point[:-1], gradient, hessian, self._n_threads
         )
@@ -54,24 +56,34 @@ class SparseHuberRows(SparseLinearRows):
     """Sparse X, never made dense."""
 
     def huber(
-        self, y: FloatArray, weights: FloatArray | None, epsilon: float, point: FloatArray
-    ) -> tuple[float, FloatArray, FloatArray]:
+        self, y: FloatArray, weights: FloatArray | None, epsilon: float, point: FloatArray, *, with_hessian: bool
+    ) -> tuple[float, FloatArray, FloatArray | None]:
         sigma, s = point[-1], np.ones(self.n_rows) if weights is None else weights
         ratios = (y - self.values(point[:-1])) / sigma
         clipped = np.clip(ratios, -epsilon, epsilon)
+        value = float((s * sigma * (1 + clipped * (2 * ratios - clipped))).sum())
+        slopes, slope_of_sigma = -2 * s * clipped, float((s * (1 - clipped**2)).sum())
+        if not with_hessian:
+            return value, np.append(self.slope_sums(slopes), slope_of_sigma), None
         curvatures = np.where(np.abs(ratios) <= epsilon, 2 * s / sigma, 0)
-        of_values, hessian = self.weighted_sums(-2 * s * clipped, curvatures)
+        of_values, hessian = self.weighted_sums(slopes, curvatures)
         crossed = self.slope_sums(curvatures * clipped)
         of_sigma = float((curvatures * clipped**2).sum())
         full = np.block([[hessian, crossed[:, None]], [crossed[None, :], np.array([[of_sigma]])]])
-        value = float((s * sigma * (1 + clipped * (2 * ratios - clipped))).sum())
-        return value, np.append(of_values, (s * (1 - clipped**2)).sum()), full
+        return value, np.append(of_values, slope_of_sigma), full
 
 
 def make_huber_rows(X: Any, *, is_shifted: bool, n_threads: int) -> HuberRows:
     if sp.issparse(X):
         return SparseHuberRows(X, n_threads=n_threads)
     return DenseHuberRows(X, is_shifted=is_shifted, n_threads=n_threads)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HuberEvaluation(Evaluation):
+    """The objective at one point, and the point: the dual value there follows from both."""
+
+    point: FloatArray
 
 
 class HuberLoss:
@@ -97,15 +109,17 @@ class HuberLoss:
         spread = float(np.sqrt((s * (y - mean) ** 2).sum() / self.total_weight))
         self.least_scale = LEAST_SCALE * (spread or abs(mean) or 1.0)
 
-    def evaluate(self, point: FloatArray) -> Evaluation:
-        value, gradient, hessian = self.rows.huber(self.y, self.weights, self.epsilon, point)
+    def evaluate(self, point: FloatArray, *, with_hessian: bool = False) -> HuberEvaluation:
+        value, gradient, hessian = self.rows.huber(self.y, self.weights, self.epsilon, point, with_hessian=with_hessian)
         coef = point[:-2]
         gradient[:-2] += 2 * self.alpha * coef
-        np.einsum("jj->j", hessian)[:-2] += 2 * self.alpha  # a view of the diagonal
         if not self.has_intercept:
             gradient[-2] = 0
-            hessian[-2], hessian[:, -2], hessian[-2, -2] = 0, 0, 1
-        return Evaluation(value + self.alpha * float((coef**2).sum()), gradient, hessian)
+        if hessian is not None:
+            np.einsum("jj->j", hessian)[:-2] += 2 * self.alpha  # a view of the diagonal
+            if not self.has_intercept:
+                hessian[-2], hessian[:, -2], hessian[-2, -2] = 0, 0, 1
+        return HuberEvaluation(value + self.alpha * float((coef**2).sum()), gradient, hessian, point=point)
 
     def least_squares(self) -> Evaluation:
         """The objective of penalised least squares at zero: one Newton step from there is its solution."""
@@ -120,10 +134,10 @@ class HuberLoss:
             at.hessian[-1], at.hessian[:, -1], at.hessian[-1, -1] = 0, 0, 1
         return at
 
-    def resolution(self, point: FloatArray, at: Evaluation) -> float:
+    def resolution(self, at: HuberEvaluation) -> float:
         """What rounding in the last place of the coefficients leaves of the gradient: it counts where sigma is tiny."""
         assert at.hessian is not None
-        return 4 * float(np.finfo(np.float64).eps * (np.abs(at.hessian[:-1, :-1]) * np.abs(point[:-1])).sum(axis=1).max())
+        return 4 * float(np.finfo(np.float64).eps * (np.abs(at.hessian[:-1, :-1]) * np.abs(at.point[:-1])).sum(axis=1).max())
 
     def majoriser(self, point: FloatArray) -> Evaluation:
         """Gradient and Hessian in (w, b) of a quadratic that is nowhere below the objective and touches it at the point.
@@ -158,11 +172,12 @@ class HuberLoss:
                 break
         return max(sigma, self.least_scale)
 
-    def gap(self, point: FloatArray, at: Evaluation) -> float | None:
+    def gap(self, at: Evaluation) -> float | None:
         """How far the objective is at most above its minimum; None without a penalty."""
         if self.alpha == 0:
             return None
-        coef, intercept, sigma, total = point[:-2], point[-2], point[-1], self.total_weight
+        assert isinstance(at, HuberEvaluation)
+        coef, intercept, sigma, total = at.point[:-2], at.point[-2], at.point[-1], self.total_weight
         penalty = self.alpha * float((coef**2).sum())
         g = 2 * self.alpha * coef - at.gradient[:-2]  # X' (s u), for rows minus the shift
         sum_of_u, of_sigma = -float(at.gradient[-2]), float(at.gradient[-1])

@@ -5,27 +5,25 @@ from __future__ import annotations
 import numpy as np
 
 from mercer._arrays import FloatArray
-from mercer._solvers.descent import ARMIJO, MOST_HALVINGS, ROUNDING
+from mercer._solvers.descent import Descent
 from mercer._solvers.linear_loss import Evaluation
 from mercer._solvers.newton import newton_direction
 from mercer._trace import Record
-from mercer.linear_model._robust.huber_loss import HuberLoss
+from mercer.linear_model._robust.huber_loss import HuberEvaluation, HuberLoss
 
 LEAST_SHARE = 0.5  # of the scale that one step leaves: its model is good near the present scale only
 
 
-class HuberNewton:
+class HuberNewton(Descent):
     """Damped Newton steps in (w, b, sigma), with sigma above a bound that is out of the way unless the fit is perfect.
 
     It is done when the largest entry of the projected gradient is within `tol` and, where the penalty gives one, the duality
-    gap is within `tol` of the objective; for `tol`, what rounding leaves will do. It also ends where rounding lets the
-    objective fall no further (`is_stuck`).
+    gap is within `tol` of the objective; for `tol`, what rounding leaves will do.
     """
 
-    def __init__(self, problem: HuberLoss, start: FloatArray, *, tol: float) -> None:
-        self.problem, self.point, self._tol = problem, start, tol
-        self.at = problem.evaluate(start)
-        self.is_stuck = False
+    needs_hessian = True
+    problem: HuberLoss
+    at: HuberEvaluation
 
     @property
     def is_at_bound(self) -> bool:
@@ -40,36 +38,15 @@ class HuberNewton:
 
     @property
     def tol(self) -> float:
-        """What the gradient has to reach."""
-        return max(self._tol, self.problem.resolution(self.point, self.at))
-
-    @property
-    def gap(self) -> float | None:
-        return self.problem.gap(self.point, self.at)
-
-    @property
-    def relative_gap(self) -> float | None:
-        gap = self.gap
-        return None if gap is None else gap / max(abs(self.at.value), self.problem.total_weight * ROUNDING)
-
-    @property
-    def is_done(self) -> bool:
-        if self.is_stuck:
-            return True
-        gap = self.relative_gap
-        return self.gradient_norm <= self.tol and (gap is None or gap <= self.tol)
+        return max(self._tol, self.problem.resolution(self.at))
 
     def step(self) -> Record:
-        direction = self._direction()
-        length, at = self._search(direction, float((self.at.gradient * direction).sum()))
-        if at is not None:
-            before, self.point, self.at = self.point, self._moved(length, direction), at
+        before, length = self.point, self._advance(self._direction())["step"]
+        if self.is_stuck:
+            self.is_stuck = self.gradient_norm <= self.tol or not self._take_majorised_step()
+        else:
             self.is_stuck = np.array_equal(before, self.point)
-        elif self.gradient_norm <= self.tol or not self._take_majorised_step():
-            self.is_stuck = True
-        record = {"objective": self.at.value, "gradient": self.gradient_norm, "scale": float(self.point[-1]), "step": length}
-        gap = self.gap
-        return record if gap is None else {**record, "gap": gap}
+        return {**self._record(length), "scale": float(self.point[-1])}
 
     def _take_majorised_step(self) -> bool:
         """Coefficients by a quadratic bound, then the best scale: slower than Newton's steps, and never too long.
@@ -79,7 +56,7 @@ class HuberNewton:
         problem = self.problem
         coef = self.point[:-1] + newton_direction(problem.majoriser(self.point))
         point = np.append(coef, problem.best_scale(coef, 1e-12))
-        at = problem.evaluate(point)
+        at = problem.evaluate(point, with_hessian=True)
         if not at.value < self.at.value:
             return False
         self.point, self.at = point, at
@@ -101,21 +78,6 @@ class HuberNewton:
         return newton_direction(Evaluation(at.value, gradient, hessian))
 
     def _moved(self, length: float, direction: FloatArray) -> FloatArray:
-        point: FloatArray = self.point + length * direction
+        point = super()._moved(length, direction)
         point[-1] = max(point[-1], self.problem.least_scale)
         return point
-
-    def _search(self, direction: FloatArray, slope: float) -> tuple[float, Evaluation | None]:
-        """The first of the lengths 1, 1/2, 1/4, ... that brings enough; none where rounding hides every decrease."""
-        length, start = 1.0, self.at.value
-        noise = ROUNDING * max(abs(start), self.problem.total_weight * ROUNDING)
-        for _ in range(MOST_HALVINGS):
-            at = self.problem.evaluate(self._moved(length, direction))
-            is_better = at.value <= start + ARMIJO * length * slope
-            is_equal = abs(at.value - start) <= noise and np.abs(at.gradient).max() < np.abs(self.at.gradient).max()
-            if is_better or is_equal:
-                return length, at
-            if -slope * length <= noise:
-                break
-            length /= 2
-        return 0.0, None
