@@ -6,6 +6,8 @@
 #include "linear_model/coordinate_descent.hpp"
 #include "linear_model/coordinate_descent_design.hpp"
 #include "linear_model/coordinate_descent_working_set.hpp"
+#include "linear_model/dense_design.hpp"
+#include "linear_model/sparse_design.hpp"
 #include "losses/penalties.hpp"
 
 namespace mercer::bindings {

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -135,11 +134,11 @@ class CoordinateDescent {
             if (norm(w_.data() + j * n_tasks()) != 0) active_.push_back(j);
     }
 
-    // Remembers the coefficients in use and the state.
-    void save(std::size_t k) {
-        points_[k].resize(active_.size() * n_tasks());
+    // The coefficients in use.
+    void save(std::vector<double>& point) const {
+        point.resize(active_.size() * n_tasks());
         for (std::size_t a = 0; a < active_.size(); ++a)
-            std::copy_n(w_.data() + active_[a] * n_tasks(), n_tasks(), points_[k].data() + a * n_tasks());
+            std::copy_n(w_.data() + active_[a] * n_tasks(), n_tasks(), point.data() + a * n_tasks());
     }
 
     void restore(const std::vector<double>& point) {
@@ -148,23 +147,23 @@ class CoordinateDescent {
     }
 
     void sweep_and_extrapolate() {
-        save(0);
-        for (std::size_t k = 1; k <= kMemory; ++k) {
+        trail_.clear();
+        save(trail_.add());
+        while (!trail_.is_full()) {
             checkpoint();
             const Change inner = sweep_active();
-            save(k);
+            save(trail_.add());
             if (inner.update == 0) return;
         }
         if (random_ == nullptr) extrapolate();
     }
 
     void extrapolate() {
-        std::array<double, kMemory> weights{};
-        if (!anderson_weights<kMemory>(points_, weights)) return;
-        std::vector<double> point(points_[0].size(), 0.0);
-        for (std::size_t k = 0; k < kMemory; ++k)
-            for (std::size_t i = 0; i < point.size(); ++i) point[i] += weights[k] * points_[k + 1][i];
+        const auto weights = trail_.weights();
+        if (!weights) return;
         keep_if_better([&] {
+            std::vector<double> point;
+            trail_.combine(*weights, point);
             restore(point);
             return true;
         });
@@ -180,14 +179,14 @@ class CoordinateDescent {
     template <class Move>
     bool keep_if_better(Move&& move) {
         const double before = objective();
-        save(0);
+        save(start_);
         const std::vector<double> state(quadratic_.state().begin(), quadratic_.state().end());
         if (!move()) return false;
         if (std::isfinite(penalty_value())) {
             quadratic_.refresh(w_);
             if (objective() < before) return true;
         }
-        restore(points_[0]);
+        restore(start_);
         std::copy(state.begin(), state.end(), quadratic_.state().begin());
         return false;
     }
@@ -199,8 +198,9 @@ class CoordinateDescent {
     Philox* random_;
     std::vector<double> group_;
     std::vector<std::size_t> active_;
-    std::vector<double> points_[kMemory + 1];
-    double spent_ = 0;  // on sweeps since the last Newton step, in multiplications
+    Trail<kMemory> trail_;
+    std::vector<double> start_;  // of a move that may be undone
+    double spent_ = 0;           // on sweeps since the last Newton step, in multiplications
 };
 
 // What the coefficients have reached, by the state of the quadratic.

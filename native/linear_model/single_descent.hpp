@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -70,10 +69,11 @@ class SingleDescent {
 
     std::size_t run_active(std::size_t most_sweeps, double tol) {
         std::size_t sweep = 0;
-        n_points_ = 0;
+        points_.clear();
+        states_.clear();
         for (double largest = std::numeric_limits<double>::infinity(); sweep < most_sweeps && largest > tol; ++sweep) {
             remember();
-            if (n_points_ > kMemory) extrapolate();
+            if (points_.is_full()) extrapolate();
             largest = move_intercept();
             for (std::size_t a = 0; a < active_.size(); ++a) {
                 if (a % 1024 == 0) checkpoint();
@@ -140,10 +140,11 @@ class SingleDescent {
     }
 
     void remember() {
-        points_[n_points_].clear();
-        for (const std::size_t c : active_) points_[n_points_].push_back(at_.coef[c]);
-        points_[n_points_].push_back(total_ > 0 ? intercepts_.moves[0] : 0.0);
-        states_[n_points_++] = values_;
+        std::vector<double>& point = points_.add();
+        point.clear();
+        for (const std::size_t c : active_) point.push_back(at_.coef[c]);
+        point.push_back(total_ > 0 ? intercepts_.moves[0] : 0.0);
+        states_.add() = values_;
     }
 
     void restore(const std::vector<double>& point) {
@@ -153,20 +154,19 @@ class SingleDescent {
 
     // The values are linear in the coefficients: both are combined alike. Kept if the objective falls.
     void extrapolate() {
-        n_points_ = 0;
-        std::array<double, kMemory> weights;
-        if (!anderson_weights<kMemory>(points_, weights)) return;
-        const double before = objective();
-        std::vector<double> point(points_[0].size(), 0.0);
-        std::fill(values_.begin(), values_.end(), 0.0);
-        for (std::size_t k = 0; k < kMemory; ++k) {
-            for (std::size_t a = 0; a < point.size(); ++a) point[a] += weights[k] * points_[k + 1][a];
-            for (std::size_t i = 0; i < values_.size(); ++i) values_[i] += weights[k] * states_[k + 1][i];
+        if (const auto weights = points_.weights()) {
+            const double before = objective();
+            std::vector<double> point;
+            points_.combine(*weights, point);
+            states_.combine(*weights, values_);
+            restore(point);
+            if (!(objective() < before)) {
+                restore(points_.last());
+                values_ = states_.last();
+            }
         }
-        restore(point);
-        if (objective() < before) return;
-        restore(points_[kMemory]);
-        values_ = states_[kMemory];
+        points_.clear();
+        states_.clear();
     }
 
     void write_change() {
@@ -193,9 +193,8 @@ class SingleDescent {
     std::vector<double> damping_;
     double total_ = 0;
     std::vector<std::size_t> active_;
-    std::vector<double> points_[kMemory + 1];
-    std::vector<double> states_[kMemory + 1];
-    std::size_t n_points_ = 0;
+    Trail<kMemory> points_;  // coefficients in use and intercept,
+    Trail<kMemory> states_;  // and the values there
 };
 
 }  // namespace mercer::linear_model::detail
