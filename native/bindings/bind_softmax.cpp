@@ -1,4 +1,5 @@
 #include "bindings/arrays.hpp"
+#include "linear_model/hessian_descent.hpp"
 #include "linear_model/proximal_descent.hpp"
 #include "linear_model/softmax.hpp"
 

@@ -1,7 +1,6 @@
 #include "bindings/arrays.hpp"
 #include "svm/dual_descent.hpp"
 #include "svm/multiclass_descent.hpp"
-#include "svm/quadratic_l1.hpp"
 
 namespace mercer::bindings {
 
@@ -102,20 +101,6 @@ void bind_svm(nb::module_& m) {
         .def(nb::init<In1<double>, In1<std::int32_t>, In1<std::int32_t>, std::size_t>(), array, array, array, number);
     bind_epochs<DenseExampleSource, svm::DenseExamples>(m);
     bind_epochs<SparseExampleSource, svm::SparseExamples>(m);
-    m.def(
-        "minimise_quadratic_l1",
-        [](Rows2<double> hessian, In1<double> gradient, In1<double> point, In1<double> strengths, double tol,
-           std::int64_t max_sweeps, Out1<double> step, Out1<double> product) {
-            const auto h = rows<double>(hessian);
-            const std::size_t d = point.shape(0);
-            require(h.rows == d && h.cols == d, "the Hessian must be square, a line a coefficient");
-            require(gradient.shape(0) == d && strengths.shape(0) == d && step.shape(0) == d && product.shape(0) == d,
-                    "there must be one value per coefficient");
-            svm::minimise_quadratic_l1(h, vector<double>(gradient), vector<double>(point), vector<double>(strengths), tol,
-                                       static_cast<std::size_t>(std::clamp<std::int64_t>(max_sweeps, 0, 100'000)),
-                                       vector<double>(step), vector<double>(product));
-        },
-        array, array, array, array, number, number, array, array, ReleaseGil());
 }
 
 }  // namespace mercer::bindings

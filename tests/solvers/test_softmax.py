@@ -13,7 +13,7 @@ from mercer._solvers.lbfgs import Preconditioner, SoftmaxLbfgs
 from mercer._solvers.linear_loss import make_linear_rows
 from mercer._solvers.newton import Newton
 from mercer._solvers.softmax import SoftmaxLoss
-from mercer._solvers.sparse_dual import Labels
+from mercer._solvers.sparse_dual import Labels, violations
 from mercer._trace import iterate
 from tests.reference import logistic as reference
 
@@ -170,6 +170,22 @@ def test_coordinate_descent_on_a_hessian_meets_the_optimality_conditions():
     kernels.descend_on_hessian(hessian, gradient, l1, w, 1e-12, 10_000)
     slopes = gradient + hessian @ (w - start)
     assert np.where(w == 0, np.maximum(np.abs(slopes) - l1, 0), np.abs(slopes + l1 * np.sign(w))).max() < 1e-10
+
+
+def test_extrapolation_spares_a_descent_on_a_hessian_of_like_columns_most_sweeps():
+    random = np.random.RandomState(1)
+    A = random.randn(60, 1) + 0.1 * random.randn(60, 20)
+    hessian, gradient, l1 = A.T @ A, A.T @ random.randn(60), np.full(20, 1.0)
+    w = np.zeros(20)
+    assert kernels.descend_on_hessian(hessian, gradient, l1, w, 1e-9, 10_000) < 200  # 1547 without
+    assert violations(w, gradient + hessian @ w, l1).max() < 1e-7
+
+
+def test_coordinates_without_curvature_become_zero_where_their_penalty_outweighs_their_slope():
+    hessian, gradient, l1 = np.zeros((4, 4)), np.array([0.5, 2.0, 0.0, 1.0]), np.array([1.0, 1.0, 0.0, 0.0])
+    w = np.array([3.0, -2.0, 4.0, 5.0])
+    kernels.descend_on_hessian(hessian, gradient, l1, w, 1e-9, 10)
+    np.testing.assert_array_equal(w, [0.0, -2.0, 4.0, 5.0])
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])

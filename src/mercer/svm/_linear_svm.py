@@ -22,9 +22,9 @@ from mercer._solvers.linear_loss import Codes, LinearLoss, LinearRows, make_line
 from mercer._solvers.multiclass_descent import MulticlassDescent
 from mercer._solvers.newton import Newton
 from mercer._solvers.pieces import LEAST_TOL, ROUNDING, Gap, PiecewiseProblem
+from mercer._solvers.proximal_newton import ProximalNewton
 from mercer._solvers.sparse_dual import Labels
 from mercer._solvers.sparse_hinge import HingeNewton, HingeRows
-from mercer._solvers.sparse_newton import SparseNewton
 from mercer._solvers.working_set import Columns
 from mercer._trace import Certificate, Outcome, Record, Status
 
@@ -230,9 +230,9 @@ class _Smooth:
         self._strengths = np.append(np.ones(machine.rows.n_features), np.sqrt(machine.l2_of_intercept)) if is_l1 else None
         start = before._solver.point if isinstance(before, _Smooth) else self._problem.start()
         if self._strengths is None:
-            self._solver: Newton | SparseNewton = Newton(self._problem, start, tol=self._tol)
+            self._solver: Newton | ProximalNewton = Newton(self._problem, start, tol=self._tol)
         else:
-            self._solver = SparseNewton(self._problem, self._strengths, start)
+            self._solver = ProximalNewton(self._problem, self._strengths, start)
         at = self._solver.at
         if not np.isfinite(at.gradient).all() or (at.hessian is not None and not np.isfinite(at.hessian).all()):
             raise FloatingPointError("the sums over X overflow")

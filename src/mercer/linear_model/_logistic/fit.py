@@ -15,9 +15,9 @@ from mercer._lazy import lazy_property
 from mercer._solvers.lbfgs import GradientDescent, Preconditioner, SoftmaxLbfgs, curvature_bound
 from mercer._solvers.linear_loss import Codes, LinearRows, make_linear_rows
 from mercer._solvers.newton import LazyNewton
-from mercer._solvers.proximal_newton import ProximalNewton
 from mercer._solvers.softmax import SoftmaxLoss
 from mercer._solvers.sparse_dual import Labels
+from mercer._solvers.sparse_softmax import SoftmaxProximalNewton
 from mercer._solvers.working_set import Columns, WorkingSetNewton
 from mercer._trace import Certificate, Outcome, Record, Status
 
@@ -172,7 +172,7 @@ class LogisticProblem:
             return self._checked(LazyNewton(loss, point, tol=tol, at=at))
         if method == "proximal":
             labels = Labels(loss.codes, self._weights, has_reference=has_reference, n_threads=self._n_threads)
-            return self._checked(ProximalNewton(loss, labels, point, l1=strength.l1, tol=tol, at=at))
+            return self._checked(SoftmaxProximalNewton(loss, labels, point, l1=strength.l1, tol=tol, at=at))
         at = loss.evaluate(point) if at is None else at
         _require_finite(at.value, at.gradient)
         return SoftmaxLbfgs(loss, point, tol=tol, preconditioner=self._preconditioner, at=at)
