@@ -147,7 +147,3 @@ class MulticlassDescent:
         gap = Gap(loss + penalty, float(duals[rows, self._codes].sum()) - penalty)
         if gap.width < self.gap.width:
             self.coef, self.gap = coef, gap
-
-    def settle(self) -> None:
-        """Bring `gap` up to date after the last step."""
-        self.look()

@@ -13,7 +13,8 @@ from mercer._arrays import FloatArray, require_no_overflow
 from mercer._base import FitTask, MercerEstimator, run_solver
 from mercer._candidates import Candidates
 from mercer._trace import store_outcome
-from mercer.svm._linear_svm import SQUARED, LockStep, Machine
+from mercer.svm._linear_svm import SQUARED, Machine
+from mercer.svm._lock_step import LockStep
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,9 @@ from mercer._params import (
 from mercer._random import as_random_state
 from mercer._tuning import Reals, Space
 from mercer.svm._linear_machine import LinearMachine, MachineData
-from mercer.svm._linear_svm import CrammerSinger, LockStep, Machine, MachineSolver, check_intercept, make_solver
+from mercer.svm._linear_svm import Machine, check_intercept
+from mercer.svm._lock_step import LockStep
+from mercer.svm._machine_solvers import CrammerSinger, MachineSolver, make_solver
 
 
 class LinearSVC(LinearMachine, LinearClassifier):

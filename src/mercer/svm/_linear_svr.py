@@ -17,7 +17,9 @@ from mercer._params import Bool, Integer, NumberOfJobs, OneOf, RandomState, Real
 from mercer._random import as_random_state
 from mercer._tuning import Reals, Space
 from mercer.svm._linear_machine import LinearMachine, MachineData
-from mercer.svm._linear_svm import LockStep, Machine, check_intercept, make_solver
+from mercer.svm._linear_svm import Machine, check_intercept
+from mercer.svm._lock_step import LockStep
+from mercer.svm._machine_solvers import make_solver
 
 
 class LinearSVR(LinearMachine, LinearRegressor):
