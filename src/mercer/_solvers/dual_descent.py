@@ -10,18 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
 from mercer._solvers.descent import dot
-from mercer._solvers.pieces import LEAST_TOL, ROUNDING, Gap
-from mercer._trace import Record
-
-FIRST_PRECISION = 0.1  # of the targets: the violation at which the gap is looked at for the first time
-LAST_PRECISION = 1e-14
-LONGEST_WAIT = 100  # epochs between two looks at the gap
-PATIENCE = 0.5  # of the last epoch's largest violation: a row that is optimal by more is left out for now
+from mercer._solvers.dual_epochs import DualEpochs
+from mercer._solvers.pieces import Gap
 
 
 @dataclass(frozen=True)
@@ -95,92 +89,33 @@ def without_sum(duals: FloatArray) -> FloatArray:
     return np.where(heavier, share * duals, duals)
 
 
-def make_examples(X: Any) -> Any:
-    """The rows of X for the kernels: CSR, or dense and contiguous."""
-    if sp.issparse(X):
-        return kernels.SparseExamples(X.data, X.indices, X.indptr, X.shape[1])
-    return kernels.DenseExamples(X)
+class DualDescent(DualEpochs):
+    """The method for hinge-like losses; `coef` holds the intercept last."""
 
-
-def squared_norms(X: Any) -> FloatArray:
-    """The squared norms of the rows of X, dense or by rows; of its columns where it is given by these."""
-    if not sp.issparse(X):
-        return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))
-    starts = np.flatnonzero(np.diff(X.indptr))  # the sums of no entries at all are zero, which `reduceat` does not know
-    norms = np.zeros(len(X.indptr) - 1)
-    with np.errstate(over="ignore"):
-        norms[starts] = np.add.reduceat(X.data[: X.indptr[-1]] ** 2, X.indptr[starts]) if len(starts) else 0.0
-    return norms
-
-
-class DualDescent:
-    """A solver: done when the duality gap is within `tol` of the objective.
-
-    `prior` is the inverse strength of the penalty on the intercept: 0 for no intercept, None for a free one. `coef` (the
-    intercept last), `duals` and `gap` are the best point at which the gap was looked at.
-    """
+    first_precision = 0.1
+    refinement = 0.2
 
     def __init__(self, X: Any, terms: DualTerms, *, prior: float | None, tol: float, seed: int) -> None:
-        self.terms, self._is_free, self._tol, self._seed = terms, prior is None, max(tol, LEAST_TOL), seed
-        self._X: Any = X if sp.issparse(X) else np.ascontiguousarray(X)
-        self._examples = make_examples(self._X)
-        self._n, d = X.shape
-        norms = squared_norms(X)
-        if not np.isfinite(norms).all():
-            raise FloatingPointError("the squares of X overflow")
-        self._prior = float(norms.mean()) or 1.0 if prior is None else prior
-        self._fields = np.stack([terms.target, terms.low, terms.up, terms.curvature, norms])
-        self._duals, self._coef = np.zeros(self._n), np.zeros(d + 1)
+        scale = float(np.abs(terms.target).max(initial=0.0)) or 1.0
+        super().__init__(X, prior=prior, tol=tol, seed=seed, scale=scale, size=terms.size())
+        self.terms = terms
+        self._fields = np.stack([terms.target, terms.low, terms.up, terms.curvature, self._norms])
+        self._duals, self._coef = np.zeros(self._n), np.zeros(X.shape[1] + 1)
         if self._is_free:
             self._coef[-1] = terms.best_intercept(np.zeros(self._n), 0.0)
-        self._active, self._n_active, self._patience = np.arange(self._n, dtype=np.int32), self._n, np.inf
-        self._scale = float(np.abs(terms.target).max(initial=0.0)) or 1.0
-        self._precision, self._epoch, self._n_waited = FIRST_PRECISION * self._scale, 0, 0
-        self._size, at_zero = terms.size(), terms.loss(np.zeros(self._n))
-        self.coef, self.duals, self.gap, self.is_stuck = (
-            self._coef.copy(),
-            self._duals.copy(),
-            Gap(at_zero, 0.0),
-            False,
-        )
+        self.coef, self.duals = self._coef.copy(), self._duals.copy()
+        self.gap = Gap(terms.loss(np.zeros(self._n)), 0.0)
 
-    @property
-    def relative_gap(self) -> float:
-        return self.gap.width / max(abs(self.gap.primal), ROUNDING * self._size / self._tol, np.finfo(float).tiny)
-
-    @property
-    def is_done(self) -> bool:
-        return self.is_stuck or self.relative_gap <= self._tol
-
-    def step(self) -> Record:
-        summary = np.empty(2)
+    def _run_epoch(self, summary: FloatArray) -> None:
         args = (self._fields, self.terms.epsilon, self._prior, self._patience, self._seed, self._epoch, self._n_active)
         kernels.dual_epoch(self._examples, *args, self._active, self._duals, self._coef, summary)
-        self._epoch += 1
-        n_active, violation = int(summary[0]), float(summary[1])
-        if self._is_free:
-            move = self._prior * float(self._duals.sum())
-            self._coef[-1] += move
-            violation = max(violation, abs(move))
-        self._schedule(n_active, violation)
-        return {"objective": self.gap.primal, "gap": self.gap.width, "violation": violation, "n_active": float(n_active)}
 
-    def _schedule(self, n_active: int, violation: float) -> None:
-        """Bring shrunken rows back once the others are done, look at the gap once all are, and then ask for more."""
-        self._n_waited += 1
-        is_reached, is_whole = violation <= self._precision, self._n_active == self._n
-        self._n_active, self._patience = n_active, PATIENCE * violation if violation > 0 else np.inf
-        if (is_reached and is_whole) or self._n_waited >= LONGEST_WAIT:
-            self.look()
-        if is_reached and is_whole:
-            self._precision *= 0.2
-            self.is_stuck = self._precision < LAST_PRECISION * self._scale
-        elif is_reached or n_active == 0:  # they shrink again in the very epoch that looks at all of them
-            self._n_active = self._n
+    def _move_intercepts(self) -> float:
+        move = self._prior * float(self._duals.sum())
+        self._coef[-1] += move
+        return abs(move)
 
     def look(self) -> None:
-        """Compute both objectives at a feasible pair, and keep it if it is the best."""
-        self._n_waited = 0
         duals = without_sum(self._duals) if self._is_free else self._duals
         coef = np.append(self._X.T @ duals, self._coef[-1] if self._is_free else self._prior * duals.sum())
         values = self._X @ coef[:-1]

@@ -16,15 +16,10 @@ from scipy.sparse.csgraph import connected_components
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
-from mercer._solvers.dual_descent import make_examples, squared_norms
+from mercer._solvers.dual_epochs import DualEpochs
 from mercer._solvers.linear_loss import Codes
-from mercer._solvers.pieces import LEAST_TOL, ROUNDING, Gap
-from mercer._trace import Record
+from mercer._solvers.pieces import Gap
 
-FIRST_PRECISION = 0.5  # of the margin: the violation at which the gap is looked at for the first time
-LAST_PRECISION = 1e-14
-LONGEST_WAIT = 100  # epochs between two looks at the gap
-PATIENCE = 0.5  # of the last epoch's largest violation: a row that is optimal by more is left out for now
 MOST_BALANCINGS = 1000
 TOGETHER = 8  # classes: the kernel wants lines of coefficients padded to multiples of this
 
@@ -67,72 +62,33 @@ def _balance(flows: FloatArray) -> FloatArray:
     return scales
 
 
-class MulticlassDescent:
-    """A solver: done when the duality gap is within `tol` of the objective.
+class MulticlassDescent(DualEpochs):
+    """The method for the multi-class hinge; `coef` has a line a column of X, then the intercepts."""
 
-    `prior` is the inverse strength of the penalty on the intercepts: 0 for none at all, None for free ones. `coef` (a line a
-    column of X, then the intercepts) and `gap` are the best point at which the gap was looked at.
-    """
-
-    method = "dual coordinate descent"
+    first_precision = 0.5
+    refinement = 0.3
 
     def __init__(
         self, X: Any, codes: Codes, n_classes: int, costs: FloatArray, *, prior: float | None, tol: float, seed: int
     ) -> None:
-        self._X: Any = X if sp.issparse(X) else np.ascontiguousarray(X)
-        self._n, d = X.shape
+        super().__init__(X, prior=prior, tol=tol, seed=seed, scale=1.0, size=float(costs.sum()))
         self._codes, self._costs = np.ascontiguousarray(codes, dtype=np.int32), costs
-        self._is_free, self._tol, self._seed = prior is None, max(tol, LEAST_TOL), seed
-        norms = squared_norms(X)
-        if not np.isfinite(norms).all():
-            raise FloatingPointError("the squares of X overflow")
-        self._prior = float(norms.mean()) or 1.0 if prior is None else prior
-        self._examples = make_examples(self._X)
-        self._terms = (self._codes, costs, norms, self._prior)
-        self._duals, self._coef = np.zeros((self._n, n_classes)), np.zeros((d + 1, -(-n_classes // TOGETHER) * TOGETHER))
+        self._terms = (self._codes, costs, self._norms, self._prior)
+        n_padded = -(-n_classes // TOGETHER) * TOGETHER
+        self._duals, self._coef = np.zeros((self._n, n_classes)), np.zeros((X.shape[1] + 1, n_padded))
         self._intercept = self._coef[-1, :n_classes]  # a view
-        self._active, self._n_active, self._patience = np.arange(self._n, dtype=np.int32), self._n, np.inf
-        self._precision, self._epoch, self._n_waited = FIRST_PRECISION, 0, 0
-        self._size = float(costs.sum())
-        self.coef, self.gap, self.is_stuck = self._coef[:, :n_classes].copy(), Gap(self._size, 0.0), False
+        self.coef, self.gap = self._coef[:, :n_classes].copy(), Gap(self._size, 0.0)
 
-    @property
-    def relative_gap(self) -> float:
-        return self.gap.width / max(abs(self.gap.primal), ROUNDING * self._size / self._tol, np.finfo(float).tiny)
-
-    @property
-    def is_done(self) -> bool:
-        return self.is_stuck or self.relative_gap <= self._tol
-
-    def step(self) -> Record:
-        summary = np.empty(2)
+    def _run_epoch(self, summary: FloatArray) -> None:
         place = (self._patience, self._seed, self._epoch, self._n_active, self._active)
         kernels.multiclass_epoch(self._examples, *self._terms, *place, self._duals, self._coef, summary)
-        self._epoch += 1
-        n_active, violation = int(summary[0]), float(summary[1])
-        if self._is_free:
-            moves = self._prior * self._duals.sum(axis=0)
-            self._intercept += moves
-            violation = max(violation, float(np.abs(moves).max()))
-        self._schedule(n_active, violation)
-        return {"objective": self.gap.primal, "gap": self.gap.width, "violation": violation, "n_active": float(n_active)}
 
-    def _schedule(self, n_active: int, violation: float) -> None:
-        """Bring shrunken rows back once the others are done, look at the gap once all are, and then ask for more."""
-        self._n_waited += 1
-        is_reached, is_whole = violation <= self._precision, self._n_active == self._n
-        self._n_active, self._patience = n_active, PATIENCE * violation if violation > 0 else np.inf
-        if (is_reached and is_whole) or self._n_waited >= LONGEST_WAIT:
-            self.look()
-        if is_reached and is_whole:
-            self._precision *= 0.3
-            self.is_stuck = self._precision < LAST_PRECISION
-        elif is_reached or n_active == 0:  # they shrink again in the very epoch that looks at all of them
-            self._n_active = self._n
+    def _move_intercepts(self) -> float:
+        moves = self._prior * self._duals.sum(axis=0)
+        self._intercept += moves
+        return float(np.abs(moves).max())
 
     def look(self) -> None:
-        """Compute both objectives at a feasible pair, and keep it if it is the best."""
-        self._n_waited = 0
         duals = without_sums(self._duals, self._codes) if self._is_free else self._duals
         intercept = self._intercept if self._is_free else self._prior * duals.sum(axis=0)
         coef = np.vstack([self._X.T @ duals, intercept])

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
-from mercer._solvers.dual_descent import DualDescent, squared_norms, without_sum
+from mercer._solvers.dual_descent import DualDescent, without_sum
+from mercer._solvers.dual_epochs import squared_norms
 from mercer._solvers.interior_point import InteriorPoint
 from mercer._solvers.linear_loss import Codes
 from mercer._solvers.multiclass_descent import MulticlassDescent
