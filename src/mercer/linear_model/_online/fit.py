@@ -8,21 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import unique_labels
 
-from mercer._arrays import Finite, FloatArray, check_weights, check_X_known_labels, check_X_labels, check_X_y
+from mercer._arrays import Finite, FloatArray
 from mercer._base import FitTask, run_solver
-from mercer._linear import LinearClassifier, LinearModel, LinearRegressor, SparseCoefficients
+from mercer._linear import LinearModel
 from mercer._params import Bool, Integer, Null, RandomState, Real, Rule, Verbosity, check_params
-from mercer._random import as_random_state
 from mercer._trace import Certificate, Outcome, Record, Status, store_outcome
 from mercer.linear_model._online.bound import Reached, measure
-from mercer.linear_model._online.stochastic import Descent, Iterate, Problem, Score, Settings
-from mercer.metrics import r2_score
-
-MAX_SEED = np.iinfo(np.int32).max
+from mercer.linear_model._online.draws import prepare
+from mercer.linear_model._online.stochastic import Descent, Iterate, Problem, Settings
 
 SHARED_RULES: dict[str, Rule] = {
     "fit_intercept": Bool(),
@@ -52,8 +46,15 @@ class OnlineLearner(LinearModel):
         """The attributes of a model."""
         raise NotImplementedError
 
+    def _check_params(self, *, is_partial: bool) -> tuple[SimpleNamespace, Settings]:
+        """The parameters and the settings, with what no single parameter can say checked."""
+        params = check_params(self)
+        settings = self._check_settings(params)
+        if is_partial and params.early_stopping:
+            raise ValueError(f"{type(self).__name__}: early_stopping=True is not valid with partial_fit; it must be False.")
+        return params, settings
+
     def _check_settings(self, params: SimpleNamespace) -> Settings:
-        """The settings, with what no single parameter can say checked."""
         owner, settings = type(self).__name__, self._settings(params)
         if settings.learning_rate == "optimal" and settings.alpha == 0:
             raise ValueError(
@@ -93,7 +94,7 @@ class OnlineLearner(LinearModel):
         self, problem: Problem, settings: Settings, start: Iterate, fixed: dict[str, Any], task: FitTask
     ) -> tuple[dict[str, Any], Outcome]:
         """Descend, and say what was reached. `fixed` are fitted attributes that do not change on the way."""
-        problem, seeds, score = _prepare(problem, settings)
+        problem, seeds, score = prepare(problem, settings)
         descent = Descent(self, problem, settings, copy.deepcopy(start), seeds, score)
 
         def fitted() -> dict[str, Any]:
@@ -162,7 +163,7 @@ class OnlineLearner(LinearModel):
 
     def _continue(self, problem: Problem, settings: Settings, fixed: dict[str, Any]) -> OnlineLearner:
         """One pass from where the last ended: no certificate, which would speak of this part of the data only."""
-        descent = Descent(self, problem, settings, self._last_iterate(problem, settings), _prepare(problem, settings)[1], None)
+        descent = Descent(self, problem, settings, self._last_iterate(problem, settings), prepare(problem, settings)[1], None)
         descent.step()
         for name in self._of_whole_fits:
             self.__dict__.pop(name, None)
@@ -170,171 +171,6 @@ class OnlineLearner(LinearModel):
         return self
 
 
-def _prepare(problem: Problem, settings: Settings) -> tuple[Problem, npt.NDArray[np.int64], Score | None]:
-    """The rows to learn from, seeds and the validation score: what is drawn at random, in the order of the peer's draws."""
-    random = as_random_state(settings.random_state)
-    is_binary = problem.positives is not None and problem.n_outputs == 1
-    if is_binary:
-        random.randint(1, MAX_SEED)  # the peer's data set takes a seed that nothing uses
-    score = None
-    if settings.early_stopping:
-        problem, score = _split(problem, settings)
-    if problem.n_outputs > 1:
-        seeds = [_seed_of_output(seed) for seed in random.randint(MAX_SEED, size=problem.n_outputs)]
-    else:
-        seeds = [int(random.randint(MAX_SEED))]
-        if not is_binary:
-            random.randint(1, MAX_SEED)
-    return problem, np.array(seeds if settings.shuffle else [-1] * len(seeds), dtype=np.int64), score
-
-
-def _seed_of_output(seed: int) -> int:
-    random = np.random.RandomState(seed)
-    random.randint(1, MAX_SEED)
-    return int(random.randint(MAX_SEED))
-
-
-def _split(problem: Problem, settings: Settings) -> tuple[Problem, Score]:
-    """The problem without some rows, and the score of an output on them."""
-    splitter = ShuffleSplit if problem.positives is None else StratifiedShuffleSplit
-    splits = splitter(test_size=settings.validation_fraction, random_state=settings.random_state)
-    _, chosen = next(splits.split(np.zeros((len(problem.y), 1)), problem.y))
-    X, y = problem.X[chosen], problem.y[chosen].astype(np.float64)
-    weights = None if problem.weights is None else problem.weights[chosen].astype(np.float64)
-    if weights is not None and not weights.any():
-        raise ValueError(
-            "The sample weights for validation set are all zero, consider using a different random state: sample_weight must "
-            f"be positive for some of the {len(chosen)} rows set aside by "
-            f"validation_fraction={settings.validation_fraction:g}."
-        )
-    positives, has_log_link = problem.positives, settings.loss in ("poisson", "gamma")
-
-    def score(coef: FloatArray, intercept: float, output: int) -> float:
-        values = X @ coef + intercept
-        if positives is None:
-            return float(r2_score(y, np.exp(values) if has_log_link else values, sample_weight=weights))
-        return float(np.average((values > 0) == (y == positives[output]), weights=weights))
-
-    is_left_out = np.zeros(len(problem.y), dtype=bool)
-    is_left_out[chosen] = True
-    return problem.without(is_left_out), score
-
-
-def _finite(sample_weight: Any, settings: Settings) -> Finite:
+def finite_of(sample_weight: Any, settings: Settings) -> Finite:
     """The first pass finds NaN by itself, unless rows may be absent from it."""
     return "deferred" if sample_weight is None and not settings.early_stopping else "check"
-
-
-class OnlineRegressor(SparseCoefficients, LinearRegressor, OnlineLearner):
-    """A regressor fitted by stochastic descent."""
-
-    def _to_stored(self, coef: FloatArray, intercept: FloatArray) -> dict[str, Any]:
-        return {"coef_": coef[0], "intercept_": intercept}
-
-    def _check_targets(self, y: FloatArray, settings: Settings) -> None:
-        if settings.loss == "poisson" and (y < 0).any():
-            raise ValueError(f"{type(self).__name__}: y holds {y.min():g}; with loss='poisson' every value must be >= 0.")
-        if settings.loss == "gamma" and (y <= 0).any():
-            raise ValueError(f"{type(self).__name__}: y holds {y.min():g}; with loss='gamma' every value must be > 0.")
-
-    def _fit(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any) -> Any:
-        params = check_params(self)
-        settings = self._check_settings(params)
-        X, y = check_X_y(self, X, y, sparse="csr", finite=_finite(sample_weight, settings))
-        self._check_targets(y, settings)
-        problem = Problem.of(X, y, check_weights(sample_weight, X.shape[0], X.dtype))
-        start = self._start(problem, settings, coef_init, intercept_init, is_warm=params.warm_start)
-        task = FitTask.start(self, X, y, n_subtasks=settings.max_iter)
-        return self._fit_problem(problem, settings, start, {}, task)
-
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        params = check_params(self)
-        settings = self._check_settings(params)
-        if params.early_stopping:
-            raise ValueError(f"{type(self).__name__}: early_stopping=True is not valid with partial_fit; it must be False.")
-        is_first = not hasattr(self, "coef_")
-        X, y = check_X_y(self, X, y, sparse="csr", reset=is_first)
-        self._check_targets(y, settings)
-        if not is_first:
-            X = X.astype(self.coef_.dtype, copy=False)
-        return self._continue(Problem.of(X, y, check_weights(sample_weight, X.shape[0], X.dtype)), settings, {})
-
-
-class OnlineClassifier(LinearClassifier, OnlineLearner):
-    """A classifier fitted by stochastic descent: one output for two classes, one-vs-rest for more."""
-
-    def _to_stored(self, coef: FloatArray, intercept: FloatArray) -> dict[str, Any]:
-        return {"coef_": coef, "intercept_": intercept}
-
-    def _problem(
-        self, X: Any, codes: npt.NDArray[np.intp], classes: npt.NDArray[Any], weights: FloatArray | None, class_weight: Any
-    ) -> Problem:
-        of_class = self._class_weights(class_weight, classes, codes, weights)
-        if len(classes) == 2:
-            return Problem.of(X, codes, weights, np.array([1], dtype=np.int32), of_class[None, :])
-        pairs = np.column_stack([np.ones(len(classes)), of_class])  # as the peer does: in each output, its own class alone
-        return Problem.of(X, codes, weights, np.arange(len(classes), dtype=np.int32), pairs)
-
-    def _fit(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any) -> Any:
-        params = check_params(self)
-        settings = self._check_settings(params)
-        X, classes, codes = check_X_labels(self, X, y, sparse="csr", finite=_finite(sample_weight, settings))
-        weights = check_weights(sample_weight, X.shape[0], X.dtype)
-        problem = self._problem(X, codes, classes, weights, params.class_weight)
-        start = self._start(problem, settings, coef_init, intercept_init, is_warm=params.warm_start)
-        task = FitTask.start(self, X, y, n_subtasks=settings.max_iter)
-        return self._fit_problem(problem, settings, start, {"classes_": classes}, task)
-
-    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
-        params = check_params(self)
-        settings = self._check_settings(params)
-        if params.early_stopping:
-            raise ValueError(f"{type(self).__name__}: early_stopping=True is not valid with partial_fit; it must be False.")
-        if params.class_weight == "balanced":
-            raise ValueError(
-                f"{type(self).__name__}: class_weight='balanced' is not valid with partial_fit, which does not see all labels; "
-                "it must be None or a dict, such as one made by sklearn.utils.class_weight.compute_class_weight."
-            )
-        is_first = not hasattr(self, "classes_")
-        classes = self._known_classes(classes)
-        X, codes = check_X_known_labels(self, X, y, classes, sparse="csr", reset=is_first)
-        if not is_first:
-            X = X.astype(self.coef_.dtype, copy=False)
-        weights = check_weights(sample_weight, X.shape[0], X.dtype)
-        problem = self._problem(X, codes, classes, weights, params.class_weight)
-        return self._continue(problem, settings, {"classes_": classes})
-
-    def _known_classes(self, classes: Any) -> npt.NDArray[Any]:
-        """Those of the first call of partial_fit, which later calls may repeat."""
-        known: npt.NDArray[Any] | None = getattr(self, "classes_", None)
-        if classes is None:
-            if known is None:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            return known
-        given: npt.NDArray[Any] = unique_labels(classes)
-        if known is not None and not np.array_equal(known, given):
-            raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}")
-        if len(given) < 2:
-            raise ValueError(f"{type(self).__name__}: classes={classes!r} is not valid; it must hold at least 2 classes.")
-        return given
-
-    def _class_weights(
-        self, class_weight: Any, classes: npt.NDArray[Any], codes: npt.NDArray[np.intp], weights: FloatArray | None
-    ) -> FloatArray:
-        """One weight a class; "balanced" counts a row by its weight."""
-        if class_weight is None:
-            return np.ones(len(classes))
-        if isinstance(class_weight, str):  # the rule of the parameter allows "balanced" only
-            counts = np.bincount(codes, weights=weights, minlength=len(classes))
-            balanced: FloatArray = counts.sum() / (len(classes) * np.maximum(counts, np.finfo(np.float64).tiny))
-            return balanced
-        try:
-            of_class: FloatArray = compute_class_weight(class_weight, classes=classes, y=classes[codes]).astype(np.float64)
-        except (TypeError, ValueError):
-            of_class = np.array([np.nan])
-        if not (np.isfinite(of_class) & (of_class >= 0)).all():
-            raise ValueError(
-                f"{type(self).__name__}: class_weight={class_weight!r} is not valid; it must be a dict of finite numbers >= 0 "
-                f"by label, for labels among {classes.tolist()!r}."
-            )
-        return of_class

@@ -10,7 +10,9 @@ from mercer._base import fit_method
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, Mapped, Null, NumberOfJobs, OneOf, Real, Rule
 from mercer._tuning import Reals, Space
-from mercer.linear_model._online.fit import SHARED_RULES, OnlineClassifier, OnlineRegressor
+from mercer.linear_model._online.classifier import OnlineClassifier
+from mercer.linear_model._online.fit import SHARED_RULES
+from mercer.linear_model._online.regressor import OnlineRegressor
 from mercer.linear_model._online.stochastic import Settings
 
 PASSIVE_AGGRESSIVE_RULES: dict[str, Rule] = {**SHARED_RULES, "C": Real(above=0), "average": Bool() | Integer(1)}

@@ -10,20 +10,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
-from mercer._base import fit_method
 from mercer._parallel import effective_threads
 from mercer._params import Mapped, Null, NumberOfJobs, OneOf, Real, Rule
 from mercer._trace import Certificate, Outcome, Record, Status
 from mercer._tuning import Choices, Reals, Space
 from mercer.linear_model._online.bound import Reached
-from mercer.linear_model._online.fit import SHARED_RULES, OnlineClassifier
+from mercer.linear_model._online.classifier import WeightedClassifier
+from mercer.linear_model._online.fit import SHARED_RULES
 from mercer.linear_model._online.stochastic import Descent, Iterate, Problem, Settings
 
 # The loss whose derivative is the error h(raw) - y of the law of Widrow and Hoff, for each activation h.
 ACTIVATIONS = {"sign": "sign_error", "tanh": "tanh_error", "sigmoid": "logistic"}
 
 
-class Perceptron(OnlineClassifier):
+class Perceptron(WeightedClassifier):
     r"""The perceptron, by the rule of Rosenblatt, Hebb or Widrow and Hoff, with the bound on its mistakes.
 
     Takes the rows in turn and learns from the misclassified ones, :math:`y_i (x_i^\top w + b) \le 0` with labels -1 and 1,
@@ -208,45 +208,6 @@ class Perceptron(OnlineClassifier):
             stops_without_mistakes=params.penalty is None and not params.early_stopping,
             **{name: getattr(params, name) for name in names},
         )
-
-    @fit_method
-    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Perceptron:
-        """Fit to all rows, pass after pass.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels of any type.
-        coef_init : array of the shape of `coef_`, default=None
-            Where to start; None: at zero, or at the last fit with `warm_start`.
-        intercept_init : array of the shape of `intercept_`, default=None
-        sample_weight : array-like of shape (n_samples,), default=None
-            Factors of the steps.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, coef_init, intercept_init, sample_weight)  # type: ignore[no-any-return]
-
-    @fit_method
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Perceptron:
-        """Make one pass over these rows, from where the last one ended.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        classes : array-like, default=None
-            All classes that will ever come; needed on the first call.
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y, classes, sample_weight)  # type: ignore[no-any-return]
 
     def _extra_attributes(
         self, problem: Problem, settings: Settings, start: Iterate, descent: Descent, reached: Reached

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, Interval, Null, OneOf, Real, Rule
-from mercer.linear_model._online.fit import SHARED_RULES, OnlineClassifier, OnlineLearner
+from mercer.linear_model._online.classifier import OnlineClassifier
+from mercer.linear_model._online.fit import SHARED_RULES, OnlineLearner
 from mercer.linear_model._online.stochastic import ALIASES, Settings
 
 SGD_RULES: dict[str, Rule] = {

@@ -11,15 +11,14 @@ from scipy.special import expit
 from sklearn.utils.metaestimators import available_if
 
 from mercer._arrays import FloatArray
-from mercer._base import fit_method
 from mercer._params import Mapped, Null, NumberOfJobs, OneOf, Rule
 from mercer._tuning import Choices, Reals, Space
-from mercer.linear_model._online.fit import OnlineClassifier
+from mercer.linear_model._online.classifier import WeightedClassifier
 from mercer.linear_model._online.sgd import SGD_RULES, sgd_settings
 from mercer.linear_model._online.stochastic import MARGIN_LOSSES, RESIDUAL_LOSSES, Settings
 
 
-class SGDClassifier(OnlineClassifier):
+class SGDClassifier(WeightedClassifier):
     r"""Linear classification by stochastic gradient descent: support vector machines, logistic regression and others, online.
 
     Goes down :math:`\frac1n \sum_i s_i L(y_i, x_i^\top w + b) + \alpha R(w)` by a step on one row after the other, for the loss
@@ -197,47 +196,6 @@ class SGDClassifier(OnlineClassifier):
 
     def _settings(self, params: SimpleNamespace) -> Settings:
         return sgd_settings(self, params, params.n_jobs)
-
-    @fit_method
-    def fit(
-        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
-    ) -> SGDClassifier:
-        """Fit to all rows, pass after pass.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels of any type.
-        coef_init : array of the shape of `coef_`, default=None
-            Where to start; None: at zero, or at the last fit with `warm_start`.
-        intercept_init : array of the shape of `intercept_`, default=None
-        sample_weight : array-like of shape (n_samples,), default=None
-            Factors of the steps.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, coef_init, intercept_init, sample_weight)  # type: ignore[no-any-return]
-
-    @fit_method
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> SGDClassifier:
-        """Make one pass over these rows, from where the last one ended.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        classes : array-like, default=None
-            All classes that will ever come; needed on the first call.
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y, classes, sample_weight)  # type: ignore[no-any-return]
 
     def _has_probabilities(self) -> bool:
         if self.loss not in ("log_loss", "logistic", "modified_huber"):

@@ -12,7 +12,7 @@ from mercer._arrays import FloatArray
 from mercer._base import fit_method
 from mercer._params import OneOf, Rule
 from mercer._tuning import Choices, Reals, Space
-from mercer.linear_model._online.fit import OnlineRegressor
+from mercer.linear_model._online.regressor import OnlineRegressor
 from mercer.linear_model._online.sgd import SGD_RULES, sgd_settings
 from mercer.linear_model._online.stochastic import LOG_LINK_LOSSES, RESIDUAL_LOSSES, Settings
 
