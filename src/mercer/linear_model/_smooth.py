@@ -1,10 +1,37 @@
-"""From a solver of a smooth problem to what a fit tells about itself."""
+"""What regressions with a smooth objective share: data and a warm start in, and what a fit tells about itself."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from types import SimpleNamespace
+from typing import Any, Protocol
 
+import numpy as np
+import scipy.sparse as sp
+
+from mercer._arrays import Finite, FloatArray, check_weights, check_X_y
+from mercer._linear import SPARSE
+from mercer._solvers.linear_loss import LinearRows
 from mercer._trace import Certificate, Outcome, Record, Status
+
+
+def check_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, FloatArray, FloatArray | None]:
+    """X in its own precision, targets and weights in double precision. NaN in dense X is left for the sums to find."""
+    finite: Finite = "check" if sp.issparse(X) else "deferred"
+    X, y = check_X_y(estimator, X, y, sparse=SPARSE, finite=finite)
+    return X, y.astype(np.float64, copy=False), check_weights(sample_weight, X.shape[0], np.float64)
+
+
+def warm_point(estimator: Any, rows: LinearRows, params: SimpleNamespace) -> FloatArray | None:
+    """Coefficients and intercept of the earlier fit, for rows less their shift; None where none is asked for or there."""
+    if not params.warm_start or not hasattr(estimator, "coef_"):
+        return None
+    coef = estimator.coef_.astype(np.float64)
+    if coef.shape != (rows.n_features,):
+        raise ValueError(
+            f"{type(estimator).__name__}: warm_start=True needs the features of the earlier fit, {len(coef)}, and X has "
+            f"{rows.n_features}; set warm_start=False."
+        )
+    return np.append(coef, float(estimator.intercept_) + rows.shift @ coef if params.fit_intercept else 0.0)
 
 
 class SmoothSolver(Protocol):

@@ -12,9 +12,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import Finite, FloatArray, check_weights, check_X_y, require_no_overflow
+from mercer._arrays import FloatArray, check_weights, require_no_overflow
 from mercer._base import FitTask, run_solver
-from mercer._linear import SPARSE, LinearModel
+from mercer._linear import LinearModel
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, InvalidParameterError, NumberOfJobs, Real, Rule, Verbosity, check_params, check_value
 from mercer._solvers.lbfgs import Lbfgs
@@ -27,7 +27,7 @@ from mercer.linear_model._glm.links import Link
 from mercer.linear_model._glm.loss import DevianceLoss, deviance_loss
 from mercer.linear_model._inference.table import names_of_features
 from mercer.linear_model._inference.wald import WaldSummary
-from mercer.linear_model._smooth import smooth_outcome
+from mercer.linear_model._smooth import check_rows, smooth_outcome, warm_point
 
 MOST_HESSIAN_COLUMNS = 1000  # beyond, a Hessian costs more than the iterations that it saves
 ROUGH_ROWS, ROUGH_ROWS_PER_COLUMN = 5000, 40  # of data at least four times as long: the rows of a rough first solution
@@ -44,10 +44,7 @@ class GeneralizedLinearModel(RegressorMixin, LinearModel):  # type: ignore[misc]
     def _fit(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Any:
         params = check_params(self)
         family, link = self._family_and_link(params)
-        finite: Finite = "check" if sp.issparse(X) else "deferred"
-        X, y = check_X_y(self, X, y, sparse=SPARSE, finite=finite)
-        weights = check_weights(sample_weight, X.shape[0], np.float64)
-        y = y.astype(np.float64, copy=False)
+        X, y, weights = check_rows(self, X, y, sample_weight)
         family.check_targets(type(self).__name__, y)
         offset = None if offset is None else check_offset(self, offset, X.shape[0])
         task = FitTask.start(self, X, y, n_subtasks=params.max_iter)
@@ -81,14 +78,9 @@ class GeneralizedLinearModel(RegressorMixin, LinearModel):  # type: ignore[misc]
     def _start_solver(self, problem: DevianceLoss, X: Any, params: SimpleNamespace) -> GlmSolver:
         """At the earlier solution where a warm start is asked for and possible, else at the model of the mean."""
         make = _solver_class(self, problem, params.solver)
-        if params.warm_start and hasattr(self, "coef_"):
-            if self.coef_.shape != (problem.rows.n_features,):
-                raise ValueError(
-                    f"{type(self).__name__}: warm_start=True needs the features of the earlier fit, {self.coef_.shape[0]}, and "
-                    f"X has {problem.rows.n_features}; set warm_start=False."
-                )
-            intercept = float(self.intercept_) if params.fit_intercept else 0.0
-            solver = make(problem, problem.start(self.coef_.astype(np.float64), intercept), tol=params.tol)
+        warm = warm_point(self, problem.rows, params)
+        if warm is not None:
+            solver = make(problem, warm, tol=params.tol)
             if _is_usable(solver):
                 return solver
         rough = None if sp.issparse(X) or problem.loss is None else _rough_point(problem, X, effective_threads(params.n_jobs))

@@ -7,11 +7,10 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
-from mercer._arrays import Finite, FloatArray, check_weights, check_X_y, require_no_overflow
+from mercer._arrays import FloatArray, require_no_overflow
 from mercer._base import FitTask, fit_method, run_solver
-from mercer._linear import SPARSE, LinearRegressor
+from mercer._linear import LinearRegressor
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, Verbosity, check_params
 from mercer._solvers.newton import newton_direction
@@ -20,7 +19,7 @@ from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NO_LIKELIHOOD, NoSummary
 from mercer.linear_model._robust.huber_loss import HuberLoss, make_huber_rows
 from mercer.linear_model._robust.huber_newton import HuberNewton
-from mercer.linear_model._smooth import smooth_outcome
+from mercer.linear_model._smooth import check_rows, smooth_outcome, warm_point
 
 
 class HuberRegressor(NoSummary, LinearRegressor):
@@ -146,10 +145,7 @@ class HuberRegressor(NoSummary, LinearRegressor):
         self
         """
         params = check_params(self)
-        finite: Finite = "check" if sp.issparse(X) else "deferred"
-        X, y = check_X_y(self, X, y, sparse=SPARSE, finite=finite)
-        weights = check_weights(sample_weight, X.shape[0], np.float64)
-        y = y.astype(np.float64, copy=False)
+        X, y, weights = check_rows(self, X, y, sample_weight)
         task = FitTask.start(self, X, y, n_subtasks=params.max_iter)
         rows = make_huber_rows(X, is_shifted=params.fit_intercept, n_threads=effective_threads(params.n_jobs))
         problem = HuberLoss(rows, y, weights, epsilon=params.epsilon, alpha=params.alpha, has_intercept=params.fit_intercept)
@@ -172,15 +168,9 @@ class HuberRegressor(NoSummary, LinearRegressor):
 
     def _start(self, problem: HuberLoss, params: SimpleNamespace) -> FloatArray:
         """The earlier solution where a warm start is asked for, else least squares with the best scale for it."""
-        if params.warm_start and hasattr(self, "coef_"):
-            coef = self.coef_.astype(np.float64)
-            if len(coef) != problem.rows.n_features:
-                raise ValueError(
-                    f"{type(self).__name__}: warm_start=True needs the features of the earlier fit, {len(coef)}, and X has "
-                    f"{problem.rows.n_features}; set warm_start=False."
-                )
-            intercept = float(self.intercept_) + problem.rows.shift @ coef if params.fit_intercept else 0.0
-            return np.concatenate([coef, [intercept, max(float(self.scale_), problem.least_scale)]])
+        warm = warm_point(self, problem.rows, params)
+        if warm is not None:
+            return np.append(warm, max(float(self.scale_), problem.least_scale))
         point = newton_direction(problem.least_squares())
         return np.append(point, problem.best_scale(point, 1e-3))
 

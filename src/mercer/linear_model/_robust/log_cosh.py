@@ -7,11 +7,10 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
-from mercer._arrays import Finite, FloatArray, check_weights, check_X_y, require_no_overflow
+from mercer._arrays import FloatArray, require_no_overflow
 from mercer._base import FitTask, fit_method, run_solver
-from mercer._linear import SPARSE, LinearRegressor
+from mercer._linear import LinearRegressor
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, Verbosity, check_params
@@ -20,7 +19,7 @@ from mercer._solvers.newton import Newton, newton_direction
 from mercer._trace import Record, store_outcome
 from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NO_LIKELIHOOD, NoSummary
-from mercer.linear_model._smooth import smooth_outcome
+from mercer.linear_model._smooth import check_rows, smooth_outcome, warm_point
 
 SHRINKAGE = 2.0  # from one scale to the next on the way to the user's
 ROUGH_TOL = 1e-2  # on the way
@@ -141,10 +140,7 @@ class LogCoshRegressor(NoSummary, LinearRegressor):
         self
         """
         params = check_params(self)
-        finite: Finite = "check" if sp.issparse(X) else "deferred"
-        X, y = check_X_y(self, X, y, sparse=SPARSE, finite=finite)
-        weights = check_weights(sample_weight, X.shape[0], np.float64)
-        y = y.astype(np.float64, copy=False)
+        X, y, weights = check_rows(self, X, y, sample_weight)
         task = FitTask.start(self, X, y, n_subtasks=params.max_iter)
         rows = make_linear_rows(X, is_shifted=params.fit_intercept, n_threads=effective_threads(params.n_jobs))
         problem = LogCoshProblem(rows, y, weights, params)
@@ -168,16 +164,8 @@ class LogCoshRegressor(NoSummary, LinearRegressor):
 
     def _start(self, problem: LogCoshProblem, params: SimpleNamespace) -> tuple[FloatArray, float]:
         """Where to start, and with which scale: that of the user if the point is a warm one."""
-        if not params.warm_start or not hasattr(self, "coef_"):
-            return problem.least_squares()
-        coef = self.coef_.astype(np.float64)
-        if len(coef) != problem.rows.n_features:
-            raise ValueError(
-                f"{type(self).__name__}: warm_start=True needs the features of the earlier fit, {len(coef)}, and X has "
-                f"{problem.rows.n_features}; set warm_start=False."
-            )
-        intercept = float(self.intercept_) + problem.rows.shift @ coef if params.fit_intercept else 0.0
-        return np.append(coef, intercept), params.scale
+        warm = warm_point(self, problem.rows, params)
+        return problem.least_squares() if warm is None else (warm, params.scale)
 
 
 class LogCoshLoss(LinearLoss):
