@@ -116,7 +116,7 @@ def enet_path(
     Notes
     -----
     The products of the columns ever used are kept along the path, and columns whose correlation with the residuals is known to
-    stay below alpha are not read. Differences from scikit-learn: there are no `n_alphas` (deprecated there) and `check_input`.
+    stay below alpha are not read. There is no `n_alphas`, which scikit-learn has deprecated.
 
     References
     ----------
