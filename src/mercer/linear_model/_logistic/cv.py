@@ -32,9 +32,10 @@ from mercer._params import (
 )
 from mercer._trace import store_outcome
 from mercer.linear_model._logistic.data import CLASS_WEIGHT, PENALTY, SOLVERS, LogisticData
-from mercer.linear_model._logistic.fit import Point, Run, Strength
 from mercer.linear_model._logistic.logistic import LogisticClassifier
 from mercer.linear_model._logistic.paths import Grid, Path, Results, Scorer
+from mercer.linear_model._logistic.point import Point, Strength
+from mercer.linear_model._logistic.run import Run
 from mercer.metrics import get_scorer, get_scorer_names
 
 

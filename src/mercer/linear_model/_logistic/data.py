@@ -15,7 +15,8 @@ from mercer._linear import SPARSE
 from mercer._parallel import effective_threads
 from mercer._params import Infinity, InvalidParameterError, Mapped, Null, OneOf, Real
 from mercer._rows import take_rows
-from mercer.linear_model._logistic.fit import OWN_SOLVERS, PEER_SOLVERS, LogisticProblem, Point, Strength
+from mercer.linear_model._logistic.fit import OWN_SOLVERS, PEER_SOLVERS, LogisticProblem
+from mercer.linear_model._logistic.point import Point, Strength
 
 SOLVERS = OneOf(*PEER_SOLVERS, *OWN_SOLVERS)
 CLASS_WEIGHT = OneOf("balanced") | Mapped() | Null()

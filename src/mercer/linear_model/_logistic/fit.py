@@ -1,8 +1,7 @@
-"""Logistic regression as a problem to be solved: data and penalty in, the method that suits them, and what it reached."""
+"""Logistic regression as a problem to be solved: data and penalty in, and the method that suits them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,43 +18,11 @@ from mercer._solvers.softmax import SoftmaxLoss
 from mercer._solvers.sparse_dual import Labels
 from mercer._solvers.sparse_softmax import SoftmaxProximalNewton
 from mercer._solvers.working_set import Columns, WorkingSetNewton
-from mercer._trace import Certificate, Outcome, Record, Status
+from mercer.linear_model._logistic.point import Point, Strength
+from mercer.linear_model._logistic.run import Run
 
 PEER_SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 OWN_SOLVERS = ("auto", "newton", "irls", "quasi-newton", "gd", "cd")
-LEAST_TOL = 1e-10  # what rounding leaves of a tolerance
-
-METHODS = {
-    "newton": "Newton's method (iteratively reweighted least squares)",
-    "quasi-newton": "preconditioned L-BFGS",
-    "gd": "gradient descent with a fixed step",
-    "proximal": "proximal Newton, coordinate descent on the Hessian",
-    "cd": "proximal Newton, coordinate descent on working sets of columns",
-}
-
-
-@dataclass(frozen=True)
-class Strength:
-    """The penalty l1 |w|_1 + l2/2 |w|^2 on the coefficients w, for a loss that is a sum over rows."""
-
-    l1: float
-    l2: float
-
-    @classmethod
-    def of(cls, C: float, l1_ratio: float) -> Strength:
-        return cls(float(l1_ratio / C), float((1 - l1_ratio) / C))
-
-    @property
-    def is_none(self) -> bool:
-        return self.l1 == 0 and self.l2 == 0
-
-
-@dataclass(frozen=True)
-class Point:
-    """Coefficients and intercepts with a line for each class, or one line for two classes."""
-
-    coef: FloatArray
-    intercept: FloatArray
 
 
 @dataclass(frozen=True)
@@ -257,72 +224,3 @@ class LogisticProblem:
 def _require_finite(*values: Any) -> None:
     if not all(np.isfinite(value).all() for value in values):
         raise FloatingPointError("a sum over X is NaN or infinite")
-
-
-class Run:
-    """A method under way or finished on one problem with one penalty."""
-
-    def __init__(self, problem: LogisticProblem, method: str, strength: Strength, solver: Any, tol: float) -> None:
-        self.problem, self.method, self.strength, self.solver, self.tol = problem, method, strength, solver, tol
-        self.status, self.history = Status.STOPPED, list[Record]()
-
-    def finish(self, iterate: Callable[[Any], tuple[Status, list[Record]]]) -> Run:
-        """Iterate to the end; what ended by rounding alone has converged only if it came near enough."""
-        self.status, self.history = iterate(self.solver)
-        if self.status is Status.CONVERGED and not self.solver.residual <= self.reachable_tol:
-            self.status = Status.INEXACT
-        return self
-
-    @property
-    def reachable_tol(self) -> float:
-        return max(self.tol, LEAST_TOL)
-
-    @property
-    def problem_shape(self) -> tuple[int, int] | None:
-        return None if isinstance(self.solver, WorkingSetNewton) else self.solver.problem.shape
-
-    @property
-    def point(self) -> Point:
-        if isinstance(self.solver, WorkingSetNewton):
-            return self.problem.to_classes(self.solver.coef, self.solver.intercept, self.strength)
-        coef, intercept = self.solver.problem.to_user(self.solver.point)
-        return self.problem.to_classes(coef, intercept, self.strength)
-
-    def outcome(self, max_iter: int) -> Outcome:
-        solver, gap = self.solver, self.solver.gap
-        certificate = Certificate(
-            method=METHODS[self.method],
-            status=self.status,
-            primal=float(solver.objective),
-            condition=self._condition,
-            residual=float(solver.residual),
-            tol=self.reachable_tol,
-            dual=None if gap is None else float(solver.objective - gap),
-            gap=gap,
-        )
-        warning = self._warning(max_iter)
-        return Outcome(certificate, self.history, warning)
-
-    @property
-    def _condition(self) -> str:
-        what = "gradient" if self.strength.l1 == 0 else "violation of the optimality conditions"
-        mean = f"{what} of the mean loss"
-        return mean if self.solver.gap is None else f"larger of relative duality gap and {mean}"
-
-    def _warning(self, max_iter: int) -> str | None:
-        if self.strength.is_none and self.problem.is_separated(self.point):
-            return (
-                "the classes are perfectly separable: without a penalty the likelihood has no maximum and the coefficients "
-                "grow without bound. Those given are where the iterations ended; set a finite C."
-            )
-        if self.status is Status.MAX_ITER:
-            return (
-                f"stopped at max_iter={max_iter}: the {self._condition} is {self.solver.residual:.3g}, not within "
-                f"{self.reachable_tol:.3g}. Increase max_iter, scale the columns of X (say by StandardScaler), or lower C."
-            )
-        if self.status is Status.INEXACT:
-            return (
-                f"rounding lets the objective fall no further: the {self._condition} is {self.solver.residual:.3g}, not within "
-                f"{self.reachable_tol:.3g}. Scale the columns of X (say by StandardScaler), raise tol, or lower C."
-            )
-        return None

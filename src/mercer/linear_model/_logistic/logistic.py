@@ -34,7 +34,9 @@ from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.table import names_of_features
 from mercer.linear_model._inference.wald import WaldSummary
 from mercer.linear_model._logistic.data import CLASS_WEIGHT, PENALTY, SOLVERS, STRENGTH, LogisticData, check_strength
-from mercer.linear_model._logistic.fit import LogisticProblem, Point, Run
+from mercer.linear_model._logistic.fit import LogisticProblem
+from mercer.linear_model._logistic.point import Point
+from mercer.linear_model._logistic.run import Run
 from mercer.linear_model._logistic.summary import statistics_of, summarise
 
 

@@ -17,7 +17,8 @@ from mercer._params import InvalidParameterError
 from mercer._rows import take_rows
 from mercer._trace import Status
 from mercer.linear_model._logistic.data import LogisticData, check_solver
-from mercer.linear_model._logistic.fit import Point, Run, Strength
+from mercer.linear_model._logistic.point import Point, Strength
+from mercer.linear_model._logistic.run import Run
 from mercer.metrics import get_scorer
 
 

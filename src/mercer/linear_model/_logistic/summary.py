@@ -9,7 +9,8 @@ from scipy.special import xlogy
 
 from mercer._arrays import FloatArray
 from mercer.linear_model._inference.wald import Likelihood, WaldSummary, inverse_information, wald_summary
-from mercer.linear_model._logistic.fit import LikelihoodSums, Run
+from mercer.linear_model._logistic.fit import LikelihoodSums
+from mercer.linear_model._logistic.run import Run
 
 MOST_COEFFICIENTS = 2000  # the information of more is not kept
 
