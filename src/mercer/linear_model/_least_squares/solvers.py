@@ -121,6 +121,21 @@ class _System:
         step: FloatArray = cho_solve((self.factor, True), (gradient * self.scales).T, check_finite=False).T
         return np.ascontiguousarray(step * self.scales)
 
+    def solution(
+        self,
+        products: Products,
+        coef: FloatArray,
+        *,
+        gradient: FloatArray,
+        squares: FloatArray,
+        total: FloatArray,
+        method: str,
+    ) -> Solution:
+        """These coefficients, with the gradient and the sums of squares of residuals and targets."""
+        condition = relative_gradient(gradient, 1 / self.scales, np.sqrt(total))
+        place, rank = (coef, products.means, products.weight), coef.shape[1]
+        return Solution(*place, squares, total, condition, method, rank=rank, factor=self.factor, scales=self.scales)
+
 
 def _normal_equations(
     rows: Rows, products: Products, least_rcond: float, accepted: float = WELL_CONDITIONED
@@ -143,19 +158,7 @@ def _normal_equations(
             return None
         coef, gradient, squares = refined
         method = "normal equations, Cholesky with refinement"
-    condition = relative_gradient(gradient, 1 / system.scales, np.sqrt(total))
-    return Solution(
-        coef,
-        products.means,
-        products.weight,
-        squares,
-        total,
-        condition,
-        method,
-        rank=d,
-        factor=system.factor,
-        scales=system.scales,
-    )
+    return system.solution(products, coef, gradient=gradient, squares=squares, total=total, method=method)
 
 
 def _corrected(rows: Rows, products: Products) -> Solution | None:
@@ -174,20 +177,8 @@ def _corrected(rows: Rows, products: Products) -> Solution | None:
     total = _total_squares(products, d)
     if np.abs(step).max() > SMALL_STEP * np.abs(coef).max() or (squares < CANCELLED * total).any():
         return None
-    condition = relative_gradient(gradient, 1 / system.scales, np.sqrt(total))
     method = "normal equations in single precision, Cholesky, corrected"
-    return Solution(
-        coef,
-        products.means,
-        products.weight,
-        squares,
-        total,
-        condition,
-        method,
-        rank=d,
-        factor=system.factor,
-        scales=system.scales,
-    )
+    return system.solution(products, coef, gradient=gradient, squares=squares, total=total, method=method)
 
 
 def _refine(rows: Rows, means: FloatArray, system: _System) -> tuple[FloatArray, FloatArray, FloatArray] | None:
