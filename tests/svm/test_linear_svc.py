@@ -147,6 +147,13 @@ def test_the_squared_hinge_has_no_gradient_left():
     assert labels @ slack == pytest.approx(0, abs=1e-9)
 
 
+def test_l1_with_a_huge_C_reaches_its_gap():
+    X = np.random.default_rng(0).normal(size=(40, 6))
+    model = LinearSVC(penalty="l1", C=1e9).fit(X, X[:, 0] > 0)
+    assert model.certificate_.converged
+    assert model.certificate_.primal < 7.27  # 8.25 where rounding ends it
+
+
 def test_l1_zeroes_columns_without_use_even_among_many():
     X, y = make_classification(
         200, 800, n_informative=5, n_redundant=0, shuffle=False, class_sep=2.0, n_clusters_per_class=1, random_state=0
