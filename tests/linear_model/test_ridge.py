@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge as Peer
 
 from mercer._trace import Status
 from mercer.linear_model import LinearRegression, Ridge
-from mercer.linear_model._least_squares.rows import DenseRows
+from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._ridge.direct import solve_direct
 from tests.linear_model.test_linear_regression import ORDERS, in_order, make_data
 from tests.reference.ridge import non_negative_ridge, ridge

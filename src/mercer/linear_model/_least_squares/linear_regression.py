@@ -22,8 +22,9 @@ from mercer._tuning import Space
 from mercer.linear_model._inference.diagnostics import Diagnostics, diagnose
 from mercer.linear_model._inference.summary import RegressionSummary, Statistics, refusal, summarise
 from mercer.linear_model._inference.table import names_of_features
-from mercer.linear_model._least_squares.rows import DenseRows, SparseRows
+from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._least_squares.solvers import Solution, least_squares, non_negative_least_squares, sparse_least_squares
+from mercer.linear_model._least_squares.sparse_rows import SparseRows
 
 
 class LinearRegression(MultiOutputMixin, LinearRegressor):  # type: ignore[misc]  # scikit-learn has no types

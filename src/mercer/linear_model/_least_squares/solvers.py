@@ -16,8 +16,10 @@ from scipy.sparse.linalg import lsqr
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
+from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._least_squares.dual import DualSystem
-from mercer.linear_model._least_squares.rows import DenseRows, Products, Rows, SparseRows, column_norms
+from mercer.linear_model._least_squares.rows import Products, Rows, column_norms
+from mercer.linear_model._least_squares.sparse_rows import SparseRows
 
 EPS = float(np.finfo(np.float64).eps)
 

@@ -16,8 +16,9 @@ from scipy.optimize import nnls
 from mercer._arrays import FloatArray
 from mercer._native import kernels
 from mercer._parallel import serial_blas
+from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._least_squares.dual import DualSystem
-from mercer.linear_model._least_squares.rows import DenseRows, Products, RowProducts, Rows, SparseRows
+from mercer.linear_model._least_squares.rows import Products, RowProducts, Rows
 from mercer.linear_model._least_squares.solvers import (
     CANCELLED,
     EPS,
@@ -27,6 +28,7 @@ from mercer.linear_model._least_squares.solvers import (
     least_squares,
     sparse_least_squares,
 )
+from mercer.linear_model._least_squares.sparse_rows import SparseRows
 from mercer.linear_model._ridge.fit import RidgeFit
 
 REFINABLE = 1e-14  # the reciprocal condition number from which refinement makes up for what Cholesky lost

@@ -20,8 +20,10 @@ from mercer._params import ArrayLike, Bool, Integer, Null, NumberOfJobs, OneOf, 
 from mercer._trace import Outcome, Record, Status, store_outcome
 from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NoSummary
-from mercer.linear_model._least_squares.rows import DenseRows, Rows, SparseRows
+from mercer.linear_model._least_squares.dense_rows import DenseRows
+from mercer.linear_model._least_squares.rows import Rows
 from mercer.linear_model._least_squares.solvers import non_negative_least_squares
+from mercer.linear_model._least_squares.sparse_rows import SparseRows
 from mercer.linear_model._ridge.direct import by_active_set, solve_direct
 from mercer.linear_model._ridge.fit import RidgeFit
 from mercer.linear_model._ridge.iterative import ConjugateGradients, NonNegative

@@ -23,7 +23,8 @@ from mercer._arrays import FloatArray
 from mercer._parallel import effective_threads, serial_blas
 from mercer._solvers.coordinate_descent import Descent, Penalty
 from mercer._trace import log
-from mercer.linear_model._least_squares.rows import ROUNDING, DenseRows, Products
+from mercer.linear_model._least_squares.dense_rows import DenseRows
+from mercer.linear_model._least_squares.rows import ROUNDING, Products
 from mercer.linear_model._least_squares.solvers import CANCELLED
 from mercer.linear_model._sparse.paths import run_path
 from mercer.linear_model._sparse.penalised import Columns, Gram, Problem, has_few_features, make_problem

@@ -19,7 +19,8 @@ from mercer._arrays import FloatArray
 from mercer._lazy import lazy_property
 from mercer._native import kernels
 from mercer._solvers.coordinate_descent import Descent, GramDescent, Penalty, WorkingSetDescent
-from mercer.linear_model._least_squares.rows import ROUNDING, DenseRows, Products, refuse_sums
+from mercer.linear_model._least_squares.dense_rows import DenseRows
+from mercer.linear_model._least_squares.rows import ROUNDING, Products, refuse_sums
 
 # Features up to which the products of a tall X are made at once: for one penalty, and for a path of them.
 MOST_GRAM_FEATURES = 200
