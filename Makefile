@@ -76,7 +76,7 @@ sanitize:
 	LD_PRELOAD="$$($(or $(CXX),c++) -print-file-name=libasan.so) $$($(or $(CXX),c++) -print-file-name=libstdc++.so)" \
 	MERCER_SANITIZED=1 ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 		build/sanitize/env/bin/python -m pytest -p no:cacheprovider -q -n $(JOBS) -m "not slow" \
-			tests/native tests/cluster tests/ensemble tests/linear_model tests/metrics tests/persistence tests/preprocessing tests/solvers \
+			tests/native tests/calibration tests/cluster tests/ensemble tests/linear_model tests/metrics tests/persistence tests/preprocessing tests/solvers \
 			tests/svm tests/tree
 
 bench: build/bench/.ready

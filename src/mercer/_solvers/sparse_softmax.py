@@ -52,9 +52,8 @@ class SoftmaxProximalNewton(ProximalNewton):
     def step(self) -> Record:
         self.gap = None
         length = self._advance(self._direction(self.at.hessian))
-        if (
-            self.is_stuck and self.mean_violation > self._tol
-        ):  # rows that are nearly certain make the model flat, but only nearby
+        if self.is_stuck and self.mean_violation > self._tol:
+            # Rows that are nearly certain make the model flat, but only nearby.
             self.is_stuck = False
             length = self._advance(self._direction(self._damped_hessian()))
         if self.is_stuck or self.mean_violation <= self._tol:
