@@ -45,17 +45,8 @@ from sklearn.metrics import (
     v_measure_score,
 )
 
-from mercer.metrics._agreement import (
-    accuracy_score,
-    balanced_accuracy_score,
-    class_weighted_accuracy,
-    cohen_kappa_score,
-    error_rate,
-    g_mean_score,
-    hamming_loss,
-    matthews_corrcoef,
-    zero_one_loss,
-)
+from mercer.metrics._accuracy import accuracy_score, error_rate, hamming_loss, zero_one_loss
+from mercer.metrics._agreement import cohen_kappa_score, matthews_corrcoef
 from mercer.metrics._areas import average_precision_score, roc_auc_score
 from mercer.metrics._confusion import confusion_matrix
 from mercer.metrics._curves import auc, confusion_matrix_at_thresholds, det_curve, precision_recall_curve, roc_curve
@@ -85,6 +76,7 @@ from mercer.metrics._rates import (
     npv_score,
     specificity_score,
 )
+from mercer.metrics._recalls import balanced_accuracy_score, class_weighted_accuracy, g_mean_score
 from mercer.metrics._regression import (
     max_error,
     mean_absolute_error,

@@ -1,7 +1,7 @@
 """Class labels of any type as whole numbers, in one or two fast passes: what every measure of classes begins with.
 
 Labels may be integers, booleans, whole floats or strings, in lists, arrays or Series. An indicator matrix of several labels a
-row (multilabel data) is told apart here, and the counting of such is left to scikit-learn (`_tally.py`, `_agreement.py`).
+row (multilabel data) is told apart here, and the counting of such is left to scikit-learn (`_tally.py`, `_accuracy.py`).
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from typing import Any
 import sklearn.metrics
 from sklearn.metrics import make_scorer
 
+from mercer.metrics import _accuracy as accuracy
 from mercer.metrics import _agreement as agreement
 from mercer.metrics import _areas as areas
 from mercer.metrics import _deviance as deviance
@@ -19,6 +20,7 @@ from mercer.metrics import _likelihood as likelihood
 from mercer.metrics import _precision_recall as precision_recall
 from mercer.metrics import _probability as probability
 from mercer.metrics import _rates as rates
+from mercer.metrics import _recalls as recalls
 from mercer.metrics import _regression as regression
 from mercer.metrics._h_measure import h_measure
 from mercer.metrics._top_k import top_k_accuracy_score
@@ -38,23 +40,23 @@ def _negative_likelihood_ratio(y_true: Any, y_pred: Any) -> float:
 
 # Measures of predicted labels or numbers: the greater, the better.
 _GAINS: dict[str, Callable[..., Any]] = {
-    "accuracy": agreement.accuracy_score,
-    "balanced_accuracy": agreement.balanced_accuracy_score,
-    "class_weighted_accuracy": agreement.class_weighted_accuracy,
+    "accuracy": accuracy.accuracy_score,
+    "balanced_accuracy": recalls.balanced_accuracy_score,
+    "class_weighted_accuracy": recalls.class_weighted_accuracy,
     "cohen_kappa": agreement.cohen_kappa_score,
     "d2_absolute_error_score": explained.d2_absolute_error_score,
     "explained_variance": explained.explained_variance_score,
-    "g_mean": agreement.g_mean_score,
+    "g_mean": recalls.g_mean_score,
     "matthews_corrcoef": agreement.matthews_corrcoef,
     "positive_likelihood_ratio": _positive_likelihood_ratio,
     "r2": explained.r2_score,
 }
 # The less, the better: the scorer is "neg_" and this.
 _LOSSES: dict[str, Callable[..., Any]] = {
-    "error_rate": agreement.error_rate,
+    "error_rate": accuracy.error_rate,
     "false_negative_rate": rates.false_negative_rate,
     "false_positive_rate": rates.false_positive_rate,
-    "hamming_loss": agreement.hamming_loss,
+    "hamming_loss": accuracy.hamming_loss,
     "max_error": regression.max_error,
     "mean_absolute_error": regression.mean_absolute_error,
     "mean_absolute_percentage_error": regression.mean_absolute_percentage_error,
@@ -67,7 +69,7 @@ _LOSSES: dict[str, Callable[..., Any]] = {
     "negative_likelihood_ratio": _negative_likelihood_ratio,
     "root_mean_squared_error": regression.root_mean_squared_error,
     "root_mean_squared_log_error": regression.root_mean_squared_log_error,
-    "zero_one_loss": agreement.zero_one_loss,
+    "zero_one_loss": accuracy.zero_one_loss,
 }
 # Measures of one class, which also come averaged over classes: "f1", "f1_macro", …
 _OF_CLASS: dict[str, Callable[..., Any]] = {

@@ -75,6 +75,13 @@ def tally(y_true: Any, y_pred: Any, sample_weight: Any = None, *, labels: Any = 
     return found if labels is None else found.of(labels)
 
 
+def tally_single(y_true: Any, y_pred: Any, sample_weight: Any, owner: str) -> Tally:
+    counts = tally(y_true, y_pred, sample_weight)
+    if counts.is_multilabel:
+        raise ValueError(f"{owner}: multilabel-indicator is not supported; y_true and y_pred must hold one label a row.")
+    return counts
+
+
 def _tally_indicators(y_true: Any, y_pred: Any, sample_weight: Any, labels: Any, samplewise: bool) -> Tally:
     tables = _multilabel_counts(y_true, y_pred, sample_weight=sample_weight, labels=labels, samplewise=samplewise)
     hits, total = tables[:, 1, 1], tables.sum(axis=(1, 2))

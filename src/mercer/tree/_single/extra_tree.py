@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer._tuning import Integers, Reals, Space
-from mercer.tree._decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
+from mercer.tree._single.classifier import DecisionTreeClassifier
+from mercer.tree._single.regressor import DecisionTreeRegressor
 
 
 class ExtraTreeClassifier(DecisionTreeClassifier):

@@ -1,0 +1,1 @@
+"""Single decision trees, with the best and with random splits."""
