@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from enum import Enum
+from functools import cache
 from typing import Any, NoReturn
 
 import numpy as np
@@ -185,8 +186,9 @@ class Encoder:
         return {"class": _SPARSE[type(value)], "shape": list(value.shape), **self._named(parts, path, depth)}
 
     def _estimator(self, value: BaseEstimator, path: Path, depth: int) -> dict[str, Json]:
-        params = value.get_params(deep=False)
-        left_out = {*params, *TRANSIENT, *lazy_names(type(value))}
+        kind: Any = type(value)
+        params = _params_of(value)
+        left_out = {*params, *TRANSIENT, *lazy_names(kind)}
         attributes = {name: item for name, item in vars(value).items() if name not in left_out}
         entry = {"params": self._named(params, path, depth), "attributes": self._named(attributes, path, depth)}
         if (request := vars(value).get("_metadata_request")) is not None:
@@ -230,9 +232,19 @@ _VALUES: dict[type, Any] = {
 }
 
 
-def lazy_names(kind: type) -> set[str]:
+def _params_of(estimator: BaseEstimator) -> dict[str, Any]:
+    """As `get_params` gives them; an ensemble may have hundreds of members of a class, whose signature is read once."""
+    kind: Any = type(estimator)
+    if kind.get_params is not BaseEstimator.get_params:
+        given: dict[str, Any] = estimator.get_params(deep=False)
+        return given
+    return {name: getattr(estimator, name) for name in sorted(constructor_fields(kind))}
+
+
+@cache
+def lazy_names(kind: type) -> frozenset[str]:
     """Attributes of a class that are computed when first asked for: they are computed again, not stored."""
-    return {name for base in kind.__mro__ for name, found in vars(base).items() if isinstance(found, lazy_property)}
+    return frozenset(name for base in kind.__mro__ for name, found in vars(base).items() if isinstance(found, lazy_property))
 
 
 def show(path: Path) -> str:
