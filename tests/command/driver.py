@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-PYTHON = [sys.executable, "-c", "from mercer._command import main; main()"]
+PYTHON = [sys.executable, "-m", "mercer"]
 
 
 def environment() -> dict[str, str]:

@@ -16,4 +16,4 @@ def main() -> None:
         raise SystemExit(2) from None
     from mercer._command.app import app
 
-    app()
+    app(prog_name="mercer")
