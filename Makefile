@@ -3,6 +3,7 @@ PYTHON ?= python3
 GROUP ?=
 VENV := .venv
 SOURCES := CMakeLists.txt pyproject.toml $(shell find native -name '*.hpp' -o -name '*.cpp')
+PACKAGE := $(shell find src -type f -not -name '*.pyc')
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja
 # For this machine only: one instruction-set level, and a build folder of its own so that the next build is incremental.
 NATIVE := --config-settings=cmake.define.MERCER_LEVELS=native
@@ -15,7 +16,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 help:
 	@echo "make demo      compare, tune, test and explain models of an embedded table; the report is demo/report.html"
-	@echo "make test      lint, build and test; then build the wheel and try it in an empty environment"
+	@echo "make test      build the wheel, lint, test the wheel, and try it in an empty environment"
 	@echo "make test-all  the same with the exhaustive sweeps"
 	@echo "make dev       editable build for this machine; native code is rebuilt when it changed"
 	@echo "make bench     compare with the peers (GROUP=cluster for one family)"
@@ -42,30 +43,53 @@ demo: build
 	rm -rf demo
 	$(VENV)/bin/mercer train --time 60s --out demo
 
+# The checks of style, with the tools of one environment.
+define check_style
+	$(1)/bin/ruff check .
+	$(1)/bin/ruff format --check .
+	$(1)/bin/clang-format --dry-run --Werror $(filter native/%,$(SOURCES))
+	$(1)/bin/mypy
+endef
+
 lint: build
-	$(VENV)/bin/ruff check .
-	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/clang-format --dry-run --Werror $(filter native/%,$(SOURCES))
-	$(VENV)/bin/mypy
+	$(call check_style,$(VENV))
 
 tidy: build
 	$(VENV)/bin/clang-tidy --quiet -p build/native $(filter %.cpp,$(SOURCES))
 
-test: lint
-	$(VENV)/bin/python -m pytest -n $(JOBS) -m "not slow"
-	$(MAKE) wheel-check
-
-test-all: lint
-	$(VENV)/bin/python -m pytest -n $(JOBS)
-	$(MAKE) wheel-check
-
-# What a user installs: the portable wheel, built in isolation, in an empty environment, every variant that runs here.
-wheel-check: $(VENV)/.tools
+# What a user installs is compiled once: the tests run on the portable wheel, and an empty environment tries it.
+build/wheel/.built: $(VENV)/.tools $(SOURCES) $(PACKAGE)
 	rm -rf build/wheel && mkdir -p build/wheel
-	$(VENV)/bin/python $(PIP) wheel --no-deps --wheel-dir build/wheel .
-	$(PYTHON) -m venv build/wheel/env
-	build/wheel/env/bin/python $(PIP) install build/wheel/mercer-*.whl
-	cd build/wheel && env/bin/python ../../tests/install/check_wheel.py mercer-*.whl
+	$(VENV)/bin/python $(PIP) wheel --no-deps --no-build-isolation --config-settings=build-dir=build/portable --wheel-dir build/wheel .
+	touch $@
+
+build/test/.ready: build/wheel/.built
+	test -d build/test/env || $(PYTHON) -m venv build/test/env
+	build/test/env/bin/python $(PIP) install --force-reinstall --no-deps build/wheel/mercer-*.whl
+	build/test/env/bin/python $(PIP) install "$$(echo build/wheel/mercer-*.whl)[dev]"
+	touch $@
+
+define try_wheel
+	rm -rf $(1)/env && $(PYTHON) -m venv $(1)/env
+	$(1)/env/bin/python $(PIP) install $(1)/mercer-*.whl
+	cd $(1) && env/bin/python $(CURDIR)/tests/install/check_wheel.py mercer-*.whl
+endef
+
+test: build/test/.ready
+	$(call check_style,build/test/env)
+	build/test/env/bin/python -m pytest -n $(JOBS) --durations=20 -m "not slow"
+	$(call try_wheel,build/wheel)
+
+test-all: build/test/.ready
+	$(call check_style,build/test/env)
+	build/test/env/bin/python -m pytest -n $(JOBS) --durations=20
+	$(MAKE) wheel-check
+
+# The wheel as a packager builds it: in isolation, with nothing but what pyproject.toml asks for.
+wheel-check: $(VENV)/.tools
+	rm -rf build/isolated && mkdir -p build/isolated
+	$(VENV)/bin/python $(PIP) wheel --no-deps --wheel-dir build/isolated .
+	$(call try_wheel,build/isolated)
 
 sanitize:
 	$(PYTHON) -m venv build/sanitize/env
@@ -82,7 +106,7 @@ sanitize:
 bench: build/bench/.ready
 	build/bench/env/bin/python -m benchmarks $(if $(GROUP),--group $(GROUP)) $(BENCH_OPTIONS)
 
-build/bench/.ready: $(SOURCES) $(shell find src -name '*.py')
+build/bench/.ready: $(SOURCES) $(PACKAGE)
 	test -d build/bench/env || $(PYTHON) -m venv build/bench/env
 	build/bench/env/bin/python $(PIP) install '.[bench]'
 	touch $@

@@ -17,8 +17,8 @@ import mercer
 from mercer.datasets import dataset_path
 from tests.command.driver import environment, run, run_json, start
 
-CLASSES = ("--models", "logistic,decisiontree", "--time", "6s")
-NUMBERS = ("--models", "Ridge,decisiontree", "--time", "6s")
+CLASSES = ("--models", "logistic,decisiontree", "--time", "2s")
+NUMBERS = ("--models", "Ridge,decisiontree", "--time", "2s")
 
 
 @pytest.fixture(scope="module")
@@ -209,7 +209,7 @@ def test_the_rows_of_the_worst_errors_are_found_in_the_file(tmp_path, target):
         lines[place] = f"L{place:04d},0.5,,"  # no target
     (tmp_path / "data.csv").write_text("key,x,number,label\n" + "\n".join(lines) + "\n")
     other = {"number": "label", "label": "number"}[target]
-    options = ("--models", "decisiontree", "--time", "6s", "--drop", other)
+    options = ("--models", "decisiontree", "--time", "2s", "--drop", other)
     run_json("train", "data.csv", "-t", target, *options, "--out", "run", cwd=tmp_path)
     report = run_json("report", "run", cwd=tmp_path)
     assert len(report["errors"]) == 12

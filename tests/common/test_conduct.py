@@ -211,7 +211,7 @@ def test_fit_transform_is_fit_and_transform(estimator):
 
 
 @every_estimator
-@pytest.mark.parametrize("n_jobs", [1, 2, -1, 64])
+@pytest.mark.parametrize("n_jobs", [1, 2, -1, pytest.param(64, marks=pytest.mark.slow)])
 def test_n_jobs_changes_no_bit(estimator, n_jobs):
     if "n_jobs" not in parameters_of(estimator):
         pytest.skip("has no n_jobs")

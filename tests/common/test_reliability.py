@@ -342,6 +342,7 @@ def _grow(estimator):
 
 
 @every_estimator
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_five_hundred_fits_do_not_grow_the_process(estimator):
     assert run_in_child(_grow, estimator, timeout=250) < ACCEPTED_GROWTH  # hundreds of fits of an ensemble on a busy machine
