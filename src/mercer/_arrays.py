@@ -17,6 +17,7 @@ from sklearn.utils.validation import validate_data
 
 FloatArray = npt.NDArray[Any]
 FLOATS = (np.float64, np.float32)
+LARGEST_INDEX = np.iinfo(np.int32).max
 
 # "check" reads X once; "allow-nan" lets NaN (missing) pass; "deferred" leaves the check to `require_finite`, which a fit calls
 # when its first pass over X comes out as NaN or infinity: the good case then costs nothing.
@@ -28,14 +29,44 @@ def _finite_option(finite: Finite) -> bool | str:
     return finite if finite == "allow-nan" else finite == "check"
 
 
-def _tidy(X: Any) -> Any:
-    """Canonical sparse structure, aligned dense memory: what the kernels assume."""
-    if sp.issparse(X):
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        return X
-    return X if X.flags.aligned else np.array(X)
+def require_countable(caller: Any, X: Any) -> None:
+    """Refuse sparse X that 32 bits cannot count; before anything converts it, which takes memory for every row or column."""
+    if sp.issparse(X) and max(*X.shape, X.nnz) > LARGEST_INDEX:
+        raise ValueError(
+            f"{_name_of(caller)}: X is sparse with {X.nnz} entries and shape {X.shape}; Mercer counts entries, rows and "
+            f"columns in 32 bits, to {LARGEST_INDEX} at most. Give fewer rows at a time (to predict, or to partial_fit where "
+            "there is one), or fewer columns (features can be hashed into fewer)."
+        )
+
+
+def tidy(caller: Any, X: Any) -> Any:
+    """Canonical sparse structure with 32-bit indices, aligned dense memory: what kernels take. The X given stays as it is."""
+    if not sp.issparse(X):
+        return X if X.flags.aligned else np.array(X)
+    if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:
+        X = type(X)((X.data, _in_32_bits(caller, X.indices), _in_32_bits(caller, X.indptr)), shape=X.shape)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _in_32_bits(caller: Any, index: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    """Indices of a sparse matrix whose shape says that they fit; one that lies, and would become another index, is refused."""
+    short = index.astype(np.int32)
+    if (misplaced := short != index).any():
+        raise ValueError(f"{_name_of(caller)}: X is not a valid sparse matrix: it holds the index {index[misplaced][0]}.")
+    return short
+
+
+def validate(
+    estimator: Any, X: Any, *y: Any, sparse: str | tuple[str, ...] | None = None, finite: Finite = "check", **checks: Any
+) -> Any:
+    """scikit-learn's `validate_data`, with a float X as the kernels take it; X and y where y is given."""
+    require_countable(estimator, X)
+    checks |= {"accept_sparse": sparse or False, "dtype": FLOATS, "ensure_all_finite": _finite_option(finite)}
+    valid = validate_data(estimator, X, *y, **checks)
+    return (tidy(estimator, valid[0]), valid[1]) if y else tidy(estimator, valid)
 
 
 def check_X(
@@ -46,16 +77,7 @@ def check_X(
         if finite != "deferred":
             require_finite(estimator, X, allow_nan=finite == "allow-nan")
         return X
-    X = validate_data(
-        estimator,
-        X,
-        accept_sparse=sparse or False,
-        accept_large_sparse=False,
-        dtype=FLOATS,
-        ensure_all_finite=_finite_option(finite),
-        reset=reset,
-    )
-    return _tidy(X)
+    return validate(estimator, X, sparse=sparse, finite=finite, reset=reset)
 
 
 def check_X_y(
@@ -69,34 +91,15 @@ def check_X_y(
     reset: bool = True,
 ) -> tuple[Any, FloatArray]:
     """X as in `check_X` and a numeric y of the same float type, one value (or one line) a row."""
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        accept_sparse=sparse or False,
-        accept_large_sparse=False,
-        dtype=FLOATS,
-        ensure_all_finite=_finite_option(finite),
-        multi_output=multi_output,
-        y_numeric=True,
-        reset=reset,
-    )
-    return _tidy(X), np.ascontiguousarray(y, dtype=X.dtype)
+    X, y = validate(estimator, X, y, sparse=sparse, finite=finite, multi_output=multi_output, y_numeric=True, reset=reset)
+    return X, np.ascontiguousarray(y, dtype=X.dtype)
 
 
 def check_X_labels(
     estimator: Any, X: Any, y: Any, *, sparse: str | tuple[str, ...] | None = None, finite: Finite = "check"
 ) -> tuple[Any, npt.NDArray[Any], npt.NDArray[np.intp]]:
     """X as in `check_X`, the sorted classes of y (two or more), and the place of each label among them."""
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        accept_sparse=sparse or False,
-        accept_large_sparse=False,
-        dtype=FLOATS,
-        ensure_all_finite=_finite_option(finite),
-    )
+    X, y = validate(estimator, X, y, sparse=sparse, finite=finite)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -104,14 +107,14 @@ def check_X_labels(
             f"{_name_of(estimator)}: y holds 1 class only, {classes[0]!r}; this solver needs samples of at least 2 classes "
             "in the data."
         )
-    return _tidy(X), classes, codes
+    return X, classes, codes
 
 
 def check_X_known_labels(
     estimator: Any, X: Any, y: Any, classes: npt.NDArray[Any], *, sparse: str | tuple[str, ...] | None = None, reset: bool
 ) -> tuple[Any, npt.NDArray[np.intp]]:
     """X as in `check_X` and the place of each label among sorted `classes`, for data that come in parts and may lack some."""
-    X, y = validate_data(estimator, X, y, accept_sparse=sparse or False, accept_large_sparse=False, dtype=FLOATS, reset=reset)
+    X, y = validate(estimator, X, y, sparse=sparse, reset=reset)
     check_classification_targets(y)
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     if (unknown := classes[codes] != y).any():
@@ -119,7 +122,7 @@ def check_X_known_labels(
             f"{_name_of(estimator)}: y holds the label {y[unknown].tolist()[0]!r}, which is not among "
             f"classes={classes.tolist()!r}; the first call of partial_fit must name all of them."
         )
-    return _tidy(X), codes
+    return X, codes
 
 
 def check_labels(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
@@ -160,8 +163,8 @@ def class_factors(
 def check_transformed(estimator: Any, X: Any, *, sparse: str | tuple[str, ...] | None = None) -> Any:
     """What a transformation gave back, as a float matrix of as many columns, whatever their names; NaN and infinity pass."""
     if not _is_plain(estimator, X):
-        checks = {"accept_sparse": sparse or False, "accept_large_sparse": False, "dtype": FLOATS, "ensure_all_finite": False}
-        X = _tidy(check_array(X, **checks))
+        require_countable(estimator, X)
+        X = tidy(estimator, check_array(X, accept_sparse=sparse or False, dtype=FLOATS, ensure_all_finite=False))
     if X.shape[1] != estimator.n_features_in_:
         owner, n_features = type(estimator).__name__, estimator.n_features_in_
         raise ValueError(f"X has {X.shape[1]} features, but {owner} is expecting {n_features} features as input.")

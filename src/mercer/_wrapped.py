@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn import get_config
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import check_array, get_tags, indexable
@@ -97,8 +96,6 @@ def index_rows(X: Any, y: npt.NDArray[Any]) -> Any:
     except (TypeError, ValueError):
         check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False)
         raise
-    if sp.issparse(X):  # some of its rows may have shorter indices than all have: what a fit on all refuses is refused
-        check_array(X, accept_sparse=True, accept_large_sparse=False, dtype=None, ensure_all_finite=False)
     return X
 
 

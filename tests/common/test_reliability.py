@@ -171,15 +171,24 @@ SPARSE = {
     "csc": sp.csc_matrix,
     "coo": sp.coo_matrix,
     "csr array": sp.csr_array,
-    "64-bit indices": lambda X: _with_long_indices(sp.csr_matrix(X)),
+    "csr of 64-bit indices": lambda X: _with_long_indices(sp.csr_matrix(X)),
+    "csc array of 64-bit indices": lambda X: _with_long_indices(sp.csc_array(X)),
+    "coo array of 64-bit indices": lambda X: _with_long_indices(sp.coo_array(X)),
     "entries given twice": lambda X: _with_entries_twice(sp.csr_matrix(X)),
     "entries out of order": lambda X: _with_entries_backwards(sp.csr_matrix(X)),
 }
 
 
 def _with_long_indices(X):
-    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    if X.format == "coo":
+        X.coords = tuple(index.astype(np.int64) for index in X.coords)
+    else:
+        X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
     return X
+
+
+def _index_of(X):
+    return list(X.coords) if X.format == "coo" else [X.indices, X.indptr]
 
 
 def _with_entries_twice(X):
@@ -204,21 +213,29 @@ def test_sparse_rows_give_what_the_same_dense_rows_give(estimator, kind):
     params = {"with_mean": False} if "with_mean" in make(estimator).get_params() else {}
     params |= {"with_centering": False} if "with_centering" in make(estimator).get_params() else {}
     sparse = SPARSE[kind](data.X)
-    before = (sparse.data.copy(), sparse.shape)
+    before = bits([sparse.data, *_index_of(sparse)])
     dense_model = fixed(estimator, data.X, **params).fit(*data.args)
     sparse_model = fixed(estimator, data.X, **params)
-    if kind == "64-bit indices":
-        with pytest.raises(ValueError, match="64"):
-            sparse_model.fit(*data.with_X(sparse).args)
-        return
     sparse_model.fit(*data.with_X(sparse).args)
     assert_close(dense_model, sparse_model, rtol=1e-6, shared_only=True)  # not every method finds all there is
     for name, value in outputs(dense_model, data.X).items():
         other = getattr(sparse_model, name)(sparse)
         other = other.toarray() if sp.issparse(other) else other
         np.testing.assert_allclose(_numbers(value), _numbers(other), rtol=1e-6, atol=1e-6)
-    np.testing.assert_array_equal(sparse.data, before[0])
-    assert sparse.shape == before[1]
+    if hasattr(dense_model, "score"):
+        assert sparse_model.score(*data.with_X(sparse).args) == pytest.approx(dense_model.score(*data.args), rel=1e-6, abs=1e-6)
+    assert bits([sparse.data, *_index_of(sparse)]) == before
+
+
+@every_estimator
+def test_sparse_rows_that_32_bits_do_not_count_are_refused_with_the_remedy(estimator):
+    if not get_tags(make(estimator)).input_tags.sparse:
+        pytest.skip("takes no sparse input")
+    data = make_data(estimator)
+    wide = sp.csr_matrix(data.X)
+    wide.resize(wide.shape[0], 2**31)
+    with pytest.raises(ValueError, match=f"{2**31}.*fewer columns"):
+        make(estimator).fit(*data.with_X(wide).args)
 
 
 @every_estimator

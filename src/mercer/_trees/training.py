@@ -11,7 +11,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from mercer._arrays import FLOATS, FloatArray, check_weights, check_X, class_factors
+from mercer._arrays import FloatArray, check_weights, check_X, class_factors, validate
 from mercer._trees.categories import CategoryCoder, check_categories, dense
 from mercer._trees.growth import Targets
 
@@ -75,9 +75,7 @@ def check_X_y(
         X = coder.encode(X, "error")
         check_consistent_length(X, y)
     else:
-        finite = "allow-nan" if check_input else False
-        checks = {"accept_sparse": "csr", "accept_large_sparse": False, "dtype": FLOATS, "ensure_all_finite": finite}
-        X, y = validate_data(estimator, X, y, **checks, **options)
+        X, y = validate(estimator, X, y, sparse="csr", finite="allow-nan" if check_input else "deferred", **options)
         X = dense(X)
         coder = CategoryCoder((None,) * X.shape[1], tuple(getattr(estimator, "feature_names_in_", ())) or None)
     if is_classifier:

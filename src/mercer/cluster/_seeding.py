@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_array
 
-from mercer._arrays import FLOATS, FloatArray, check_weights
+from mercer._arrays import FLOATS, FloatArray, check_weights, require_countable, tidy
 from mercer._parallel import effective_threads
 from mercer._params import Integer, Null, RandomState, check_value
 from mercer._random import as_random_state
@@ -70,7 +70,8 @@ def kmeans_plusplus(
     k = check_value(owner, "n_clusters", n_clusters, Integer(1))
     n_trials = check_value(owner, "n_local_trials", n_local_trials, Integer(1) | Null())
     random = as_random_state(check_value(owner, "random_state", random_state, RandomState()))
-    X = check_array(X, accept_sparse="csr", accept_large_sparse=False, dtype=FLOATS)
+    require_countable(kmeans_plusplus, X)
+    X = tidy(kmeans_plusplus, check_array(X, accept_sparse="csr", dtype=FLOATS))
     check_enough_rows(X.shape[0], k)
     weights = check_weights(sample_weight, X.shape[0], X.dtype)
     if x_squared_norms is not None and np.shape(x_squared_norms) != (X.shape[0],):

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
-from mercer._arrays import FLOATS, Finite, FloatArray, check_class_weight, check_weights, check_X_labels
+from mercer._arrays import Finite, FloatArray, check_class_weight, check_weights, check_X_labels, validate
 from mercer._base import fit_method
 from mercer._linear import SPARSE, LinearClassifier
 from mercer._params import Mapped, Null, OneOf, Rule
@@ -31,8 +31,7 @@ class Labels:
         y = y if y is None or sp.issparse(y) else np.asarray(y)
         self.is_multilabel = y is not None and type_of_target(y, input_name="y") == "multilabel-indicator"
         if self.is_multilabel:
-            checks = {"accept_large_sparse": False, "dtype": FLOATS, "ensure_all_finite": finite == "check"}
-            self.X, self.y = validate_data(estimator, X, y, accept_sparse=formats or False, multi_output=True, **checks)
+            self.X, self.y = validate(estimator, X, y, sparse=formats, finite=finite, multi_output=True)
             if sp.issparse(self.y):
                 self.y = self.y.toarray()
             self.classes: npt.NDArray[Any] = np.arange(self.y.shape[1])

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array, check_consistent_length
 
-from mercer._arrays import FLOATS, FloatArray
+from mercer._arrays import FLOATS, FloatArray, require_countable, tidy
 from mercer._parallel import effective_threads
 from mercer._params import ArrayLike, Bool, Integer, Null, OneOf, RandomState, Real, Rule, Verbosity, check_value
 from mercer._random import as_random_state
@@ -242,18 +242,16 @@ def run_path(
 
 
 def _check_data(X: Any, y: Any) -> tuple[Any, FloatArray]:
+    require_countable(enet_path, X)
     X = check_array(
         X,
         accept_sparse="csc",
-        accept_large_sparse=False,
         dtype=FLOATS,
         estimator="enet_path",
         input_name="X",
         ensure_all_finite=sp.issparse(X),  # sums over dense X tell as well, and refuse it then
     )
-    if sp.issparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
+    X = tidy(enet_path, X)
     y = check_array(y, accept_sparse="csc", dtype=X.dtype.type, ensure_2d=False, estimator="enet_path", input_name="y")
     y = y.toarray() if sp.issparse(y) else y
     check_consistent_length(X, y)
