@@ -74,11 +74,11 @@ def test_a_pickle_keeps_every_bit(protocol):
 
 def test_the_sum_over_a_store_is_the_sum_over_its_trees():
     store, X = make_store(), rows()
-    total = sum(store[index].predict(X) for index in range(3))
+    total = sum(store[index].leaf_values(X) for index in range(3))
     np.testing.assert_allclose(store.sum_values(X, n_threads=2), total)
     np.testing.assert_allclose(store.sum_leaves(X, n_threads=2), total[:, :, 0])
     weighted = store.sum_values(X, weights=np.array([1.0, 0.0, 2.0]), n_threads=1)
-    np.testing.assert_allclose(weighted, store[0].predict(X) + 2 * store[2].predict(X))
+    np.testing.assert_allclose(weighted, store[0].leaf_values(X) + 2 * store[2].leaf_values(X))
     np.testing.assert_array_equal(store.apply(X, n_threads=1)[:, 1], store[1].apply(X))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from mercer._arrays import FloatArray
+from mercer._arrays import FLOATS, FloatArray
 from mercer._native import kernels
 
 IntArray = npt.NDArray[np.int64]
@@ -173,6 +173,15 @@ def _frozen(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     return array
 
 
+def _query(X: Any) -> npt.NDArray[Any]:
+    """X as the kernels read it: sparse rows written out, lists and integers as floats."""
+    X = X.toarray() if sp.issparse(X) else np.asarray(X)
+    X = X if X.dtype in FLOATS and X.flags.aligned else X.astype(np.float64)
+    if X.ndim != 2:
+        raise ValueError(f"X has {X.ndim} dimensions; it must have two: rows and features.")
+    return X
+
+
 class Tree:
     """One tree of a store, with the arrays that scikit-learn's `tree_` has.
 
@@ -219,7 +228,12 @@ class Tree:
 
     @property
     def n_classes(self) -> IntArray:
-        return np.full(self.n_outputs, self.max_n_classes)
+        """How many classes each output has; 1 in regression."""
+        if self.max_n_classes == 1:
+            return np.ones(self.n_outputs, dtype=np.int64)
+        assert self._store.values is not None
+        is_held = (self._store.values[self._store.starts[:-1]] > 0).any(axis=0)  # by the root of some tree
+        return self.max_n_classes - is_held[:, ::-1].argmax(axis=1)
 
     @property
     def is_leaf(self) -> npt.NDArray[np.bool_]:
@@ -305,18 +319,23 @@ class Tree:
         bits = np.unpackbits(words.view(np.uint8), bitorder="little")
         return [int(category) for category in np.flatnonzero(bits)]
 
-    def apply(self, X: FloatArray, *, n_threads: int = 1) -> IntArray:
-        """The leaf of each row."""
-        return self._store.apply(X, first=self._index, last=self._index + 1, n_threads=n_threads)[:, 0]
+    def apply(self, X: Any, *, n_threads: int = 1) -> IntArray:
+        """The leaf of each row of X: an array of any number type, or a sparse matrix."""
+        return self._store.apply(_query(X), first=self._index, last=self._index + 1, n_threads=n_threads)[:, 0]
 
-    def predict(self, X: FloatArray, *, n_threads: int = 1) -> FloatArray:
+    def leaf_values(self, X: Any, *, n_threads: int = 1) -> FloatArray:
         """The values of each row's leaf, of shape (n_rows, n_outputs, n_values)."""
         which: dict[str, Any] = {"first": self._index, "last": self._index + 1, "n_threads": n_threads}
         if self._store.values is None:
-            return self._store.sum_leaves(X, **which)[:, :, None]
-        return self._store.sum_values(X, **which)
+            return self._store.sum_leaves(_query(X), **which)[:, :, None]
+        return self._store.sum_values(_query(X), **which)
 
-    def decision_path(self, X: FloatArray, *, n_threads: int = 1) -> sp.csr_matrix:
+    def predict(self, X: Any, *, n_threads: int = 1) -> FloatArray:
+        """The values of each row's leaf, of shape (n_rows, n_values), or (n_rows, n_outputs, n_values) for several outputs."""
+        values = self.leaf_values(X, n_threads=n_threads)
+        return values[:, 0] if self.n_outputs == 1 else values
+
+    def decision_path(self, X: Any, *, n_threads: int = 1) -> sp.csr_matrix:
         """The nodes on each row's way from the root to its leaf, as a sparse indicator matrix."""
         leaves, depths, parents = self.apply(X, n_threads=n_threads), self.depths, self.parents
         indptr = np.concatenate([[0], np.cumsum(depths[leaves] + 1)])
@@ -327,6 +346,40 @@ class Tree:
             at[moving] = parents[at[moving]]
             places = places - 1
         return sp.csr_matrix((np.ones(len(indices), dtype=np.int64), indices, indptr), shape=(len(leaves), self.node_count))
+
+    def compute_node_depths(self) -> IntArray:
+        """The depth of every node, that of the root being 1."""
+        return self.depths + 1
+
+    def compute_partial_dependence(self, X: Any, target_features: Any, out: FloatArray) -> None:
+        """Add to `out` the tree's mean prediction where some features have the values of a row of X.
+
+        At a split on another feature a row goes both ways, in proportion to the weights of the training rows that did.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_target_features)
+        target_features : array-like of int of shape (n_target_features,)
+            The feature that each column of X is.
+        out : ndarray of shape (n_rows,)
+        """
+        X = _query(X)
+        columns = {feature: X[:, place] for place, feature in enumerate(np.asarray(target_features).tolist())}
+        right, weight, value = self.children_right, self.weighted_n_node_samples, self.value[:, 0, 0]
+        share = np.zeros((self.node_count, len(X)))  # of each row's way that passes a node
+        share[0] = 1.0
+        for node, feature in enumerate(self.feature.tolist()):
+            if feature < 0:
+                out += share[node] * value[node]
+                continue
+            goes_left = self._goes_left(node, columns[feature]) if feature in columns else weight[node + 1] / weight[node]
+            share[node + 1], share[right[node]] = share[node] * goes_left, share[node] * (1 - goes_left)
+
+    def _goes_left(self, node: int, column: FloatArray) -> npt.NDArray[np.bool_]:
+        """Whether a split sends each value of its feature left."""
+        tag = int(self.nodes["tag"][node])
+        is_left = np.isin(column, self.left_categories(node)) if tag & CATEGORICAL else column <= self.threshold[node]
+        return np.where(np.isnan(column), bool(tag & MISSING_LEFT), is_left)
 
     def compute_feature_importances(self, normalize: bool = True) -> FloatArray:
         """The impurity that the splits on each feature remove, weighted by the rows that pass; of sum one if `normalize`."""

@@ -109,7 +109,7 @@ class DecisionTree(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
     def _values(self, X: Any, check_input: bool = True) -> FloatArray:
         """The values of each row's leaf, of shape (n_rows, n_outputs, n_values)."""
         check_is_fitted(self)
-        return self.tree_.predict(check_query(self, X, check_input=check_input), n_threads=effective_threads(None))
+        return self.tree_.leaf_values(check_query(self, X, check_input=check_input), n_threads=effective_threads(None))
 
     @property
     def feature_importances_(self) -> FloatArray:
