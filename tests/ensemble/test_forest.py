@@ -376,10 +376,26 @@ def test_a_fold_that_lacks_a_class_works(forest):
     np.testing.assert_allclose(few.predict_proba(X).sum(axis=1), 1)
 
 
+def share_of_equal_labels(truth, answers):
+    return np.mean(truth == answers)
+
+
+@pytest.mark.parametrize("forest", [RandomForestClassifier, ExtraTreesClassifier])
+@pytest.mark.parametrize("values", [(0, 1), (3, 7), (0.0, 1.0)])
+def test_the_out_of_bag_score_of_several_labels_is_of_the_kind_that_score_returns(forest, values):
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    Y = np.where(X[:, :3] + 0.7 * np.roll(X, 1, axis=0)[:, :3] > 0, values[1], values[0])
+    model = forest(30, bootstrap=True, oob_score=True, max_depth=3, random_state=0).fit(X, Y)
+    labels = np.where(model.oob_decision_function_.argmax(axis=1), values[1], values[0])
+    assert model.oob_score_ == (labels == Y).all(axis=1).mean() < (labels == Y).mean()
+
+
 def test_several_outputs_of_classes_are_like_scikit_learns():
     X, y = IRIS
     Y = np.column_stack([y, y == 1])
-    forest = RandomForestClassifier(20, oob_score=True, random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match="oob_score=True is not valid.*multiclass-multioutput.*give a function"):
+        RandomForestClassifier(20, oob_score=True).fit(X, Y)
+    forest = RandomForestClassifier(20, oob_score=share_of_equal_labels, random_state=0).fit(X, Y)
     assert [part.shape for part in forest.predict_proba(X)] == [(150, 3), (150, 2)]
     assert forest.predict(X).shape == (150, 2)
     assert np.mean(forest.predict(X) == Y) > 0.97

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._base import fit_method
@@ -136,6 +137,15 @@ class ForestClassifier(ForestSweep, ClassifierMixin, Forest):  # type: ignore[mi
         check_is_fitted(self)
         return self.n_outputs_ == 1 and self._vote_weights is None and len(self.classes_) == 2
 
+    def _training(self, X: Any, y: Any, sample_weight: Any, params: Any, *, is_classifier: bool) -> Training:
+        data = super()._training(X, y, sample_weight, params, is_classifier=is_classifier)
+        if params.oob_score is True and (kind := type_of_target(np.asarray(y))) == "multiclass-multioutput":
+            raise ValueError(
+                f"oob_score=True is not valid: The type of target cannot be used to compute OOB estimates. Got {kind}, for which "
+                "there is no accuracy and no `score`; give a function of the true and the predicted labels as oob_score."
+            )
+        return data
+
     def _score_out_of_bag(self, found: OutOfBag, data: Training, scoring: Any) -> dict[str, Any]:
         shares = np.moveaxis(found.predictions, 1, 2)  # scikit-learn's order: the outputs last
         codes, is_known = found.predictions.argmax(axis=2)[found.is_known], found.is_known
@@ -146,11 +156,8 @@ class ForestClassifier(ForestSweep, ClassifierMixin, Forest):  # type: ignore[mi
         )
         if len(classes) == 1:
             shares, truth, answers = shares[:, :, 0], truth[:, 0], answers[:, 0]
-        if callable(scoring):
-            score = float(scoring(truth, answers))
-        else:
-            score = float(accuracy_score(truth, answers)) if len(classes) == 1 else float(np.mean(truth == answers))
-        return {"oob_decision_function_": shares, "oob_score_": score}
+        score = scoring if callable(scoring) else accuracy_score  # of several outputs: a row is right if all of them are
+        return {"oob_decision_function_": shares, "oob_score_": float(score(truth, answers))}
 
     def _left_out_view(self, found: OutOfBag, data: Training) -> OutOfBagView:
         classes: Any = data.classes[0] if len(data.classes) == 1 else data.classes
