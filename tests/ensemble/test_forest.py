@@ -393,7 +393,7 @@ def test_the_out_of_bag_score_of_several_labels_is_of_the_kind_that_score_return
 def test_several_outputs_of_classes_are_like_scikit_learns():
     X, y = IRIS
     Y = np.column_stack([y, y == 1])
-    with pytest.raises(ValueError, match="oob_score=True is not valid.*multiclass-multioutput.*give a function"):
+    with pytest.raises(ValueError, match=r"oob_score=True is not valid.*multiclass-multioutput.*give a function"):
         RandomForestClassifier(20, oob_score=True).fit(X, Y)
     forest = RandomForestClassifier(20, oob_score=share_of_equal_labels, random_state=0).fit(X, Y)
     assert [part.shape for part in forest.predict_proba(X)] == [(150, 3), (150, 2)]

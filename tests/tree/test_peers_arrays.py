@@ -84,7 +84,7 @@ def test_rows_that_are_no_matrix_or_have_other_features_are_refused():
     tree, _ = trees("a number")
     with pytest.raises(ValueError, match="X has 1 dimensions; it must have two"):
         tree.apply(X[0])
-    with pytest.raises(ValueError, match="3 features|features"):
+    with pytest.raises(ValueError, match="features"):
         tree.predict(X[:, :2])
 
 

@@ -141,8 +141,8 @@ class ForestClassifier(ForestSweep, ClassifierMixin, Forest):  # type: ignore[mi
         data = super()._training(X, y, sample_weight, params, is_classifier=is_classifier)
         if params.oob_score is True and (kind := type_of_target(np.asarray(y))) == "multiclass-multioutput":
             raise ValueError(
-                f"oob_score=True is not valid: The type of target cannot be used to compute OOB estimates. Got {kind}, for which "
-                "there is no accuracy and no `score`; give a function of the true and the predicted labels as oob_score."
+                f"oob_score=True is not valid: The type of target cannot be used to compute OOB estimates. Got {kind}, "
+                "for which there is no accuracy and no `score`; give a function of true and predicted labels as oob_score."
             )
         return data
 
