@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from mercer._params import Rule
@@ -42,47 +44,67 @@ class MercerEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc
             self.__dict__.pop(name, None)
 
 
+# The attributes that the estimator would have if its fit ended now; None where it could not predict yet.
+Fitted = Callable[[], dict[str, Any] | None]
+
+
 def fit_method(method: Method) -> Method:
     """Make a method a fit: callbacks are set up and torn down, and an error or Ctrl-C puts the estimator back as it was."""
-    managed = with_callbacks(method)
+    managed, signature = with_callbacks(method), inspect.signature(method)
 
     @functools.wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
+            if has_callbacks(self):
+                self._fit_metadata = _metadata(signature.bind(self, *args, **kwargs).arguments)
             return managed(self, *args, **kwargs)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)
             raise
+        finally:
+            vars(self).pop("_fit_metadata", None)
 
     return fit  # type: ignore[return-value]
+
+
+def has_callbacks(estimator: Any) -> bool:
+    return bool(getattr(estimator, "_skl_callbacks", None))
+
+
+def _metadata(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What callbacks that score a fit need to know besides X and y: the rows' weights, if each has its own."""
+    weights = arguments.get("sample_weight")
+    return None if weights is None or np.ndim(weights) == 0 else {"sample_weight": weights}
 
 
 class FitTask:
     """A task of a fit as callbacks see it: the fit itself, a restart, an iteration. Free where no callback is set."""
 
-    def __init__(self, estimator: Any, context: Any, data: dict[str, Any]) -> None:
+    def __init__(self, estimator: Any, context: Any, data: dict[str, Any], fitted: Fitted | None = None) -> None:
         self.estimator, self._context, self._data = estimator, context, data
         if context is not None:
-            context.call_on_fit_task_begin(estimator=estimator, **data)
+            context.call_on_fit_task_begin(estimator=estimator, reconstruction_attributes=fitted, **data)
 
     @classmethod
     def start(cls, estimator: Any, X: Any, y: Any = None, *, n_subtasks: int = 0) -> FitTask:
         """The root task of a fit."""
-        has_callbacks = bool(getattr(estimator, "_skl_callbacks", None))
-        context = estimator._init_callback_context(max_subtasks=n_subtasks) if has_callbacks else None
-        return cls(estimator, context, {"X": X, "y": y} if has_callbacks else {})
+        if not has_callbacks(estimator):
+            return cls(estimator, None, {})
+        context = estimator._init_callback_context(max_subtasks=n_subtasks)
+        return cls(estimator, context, {"X": X, "y": y, "metadata": getattr(estimator, "_fit_metadata", None)})
 
-    def subtask(self, name: str, *, n_subtasks: int = 0) -> FitTask:
+    def subtask(self, name: str, *, n_subtasks: int = 0, fitted: Fitted | None = None) -> FitTask:
+        """A part of this task that begins now; `fitted` gives the attributes that the estimator would have without it."""
         context = None if self._context is None else self._context.subcontext(task_name=name, max_subtasks=n_subtasks)
-        return FitTask(self.estimator, context, self._data)
+        return FitTask(self.estimator, context, self._data, fitted)
 
     @property
     def is_watched(self) -> bool:
         return self._context is not None
 
-    def end(self, fitted: Callable[[], dict[str, Any]] | None = None) -> bool:
+    def end(self, fitted: Fitted | None = None) -> bool:
         """Close the task; True if a callback asks to stop. `fitted` gives the attributes the estimator would have now."""
         if self._context is None:
             return False
@@ -91,18 +113,21 @@ class FitTask:
         )
 
 
-def run_solver(
-    solver: Solver, task: FitTask, *, max_iter: int, verbose: int, fitted: Callable[[], dict[str, Any]]
-) -> tuple[Status, list[Record]]:
-    """Iterate as a task of a fit: callbacks see every iteration and may stop it, `verbose` logs every record.
+def run_solver(solver: Solver, task: FitTask, *, max_iter: int, verbose: int, fitted: Fitted) -> tuple[Status, list[Record]]:
+    """Iterate as a task of a fit: callbacks see every iteration begin and end and may stop it, `verbose` logs every record.
 
-    `task` was made with `n_subtasks=max_iter`; `fitted` gives the attributes that the estimator would have after the last step.
+    `task` was made with `n_subtasks=max_iter`; `fitted` gives the attributes that the estimator would have after the steps so
+    far, before the first one too.
     """
-    name = type(task.estimator).__name__
+    name, iteration = type(task.estimator).__name__, task
+
+    def begin() -> None:
+        nonlocal iteration
+        iteration = task.subtask("iteration", fitted=fitted)
 
     def watch(record: Record) -> bool:
         if verbose:
             log(verbose, "%s: %s", name, ", ".join(f"{key} {value:.8g}" for key, value in record.items()))
-        return task.is_watched and task.subtask("iteration").end(fitted)
+        return task.is_watched and iteration.end(fitted)
 
-    return iterate(solver, max_iter=max_iter, watch=watch)
+    return iterate(solver, max_iter=max_iter, watch=watch, begin=begin if task.is_watched else None)

@@ -103,10 +103,14 @@ class Solver(Protocol):
         ...
 
 
-def iterate(solver: Solver, *, max_iter: int, watch: Callable[[Record], bool]) -> tuple[Status, list[Record]]:
-    """Run a solver. `watch` sees every record and returns True to stop early (callbacks, logging)."""
+def iterate(
+    solver: Solver, *, max_iter: int, watch: Callable[[Record], bool], begin: Callable[[], None] | None = None
+) -> tuple[Status, list[Record]]:
+    """Run a solver. `begin` is told of every step before it, `watch` sees its record and returns True to stop early."""
     history: list[Record] = []
     for _ in range(max_iter):
+        if begin is not None:
+            begin()
         record = solver.step()
         history.append(record)
         if solver.is_done:

@@ -85,6 +85,13 @@ class TreeStore:
         return node_counts, np.diff(word_starts)
 
     @classmethod
+    def empty(cls, n_features: int) -> TreeStore:
+        """No trees: what boosting begins with."""
+        none, nothing = np.empty(0, dtype=np.int64), np.empty(0)
+        trees = kernels.Trees(np.empty((0, NODE.itemsize), dtype=np.uint8), none.astype(np.uint32), none, none, n_features)
+        return cls(trees, nothing, none, nothing)
+
+    @classmethod
     def join(cls, stores: Sequence[TreeStore]) -> TreeStore:
         """The trees of several stores in one."""
         if len(stores) == 1:
@@ -175,11 +182,10 @@ def _frozen(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
 
 def _query(X: Any) -> npt.NDArray[Any]:
     """X as the kernels read it: sparse rows written out, lists and integers as floats."""
-    X = X.toarray() if sp.issparse(X) else np.asarray(X)
-    X = X if X.dtype in FLOATS and X.flags.aligned else X.astype(np.float64)
-    if X.ndim != 2:
-        raise ValueError(f"X has {X.ndim} dimensions; it must have two: rows and features.")
-    return X
+    rows: npt.NDArray[Any] = np.asarray(X.toarray() if sp.issparse(X) else X)
+    if rows.ndim != 2:
+        raise ValueError(f"X has {rows.ndim} dimensions; it must have two: rows and features.")
+    return rows if rows.dtype in FLOATS and rows.flags.aligned else rows.astype(np.float64)
 
 
 class Tree:
@@ -232,8 +238,8 @@ class Tree:
         if self.max_n_classes == 1:
             return np.ones(self.n_outputs, dtype=np.int64)
         assert self._store.values is not None
-        is_held = (self._store.values[self._store.starts[:-1]] > 0).any(axis=0)  # by the root of some tree
-        return self.max_n_classes - is_held[:, ::-1].argmax(axis=1)
+        largest = self._store.values[self._store.starts[:-1]].max(axis=0)  # share of each class in the root of some tree
+        return np.asarray(self.max_n_classes - (largest[:, ::-1] > 0).argmax(axis=1), dtype=np.int64)
 
     @property
     def is_leaf(self) -> npt.NDArray[np.bool_]:

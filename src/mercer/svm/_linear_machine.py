@@ -30,6 +30,11 @@ class MachineData:
     def X(self) -> Any:
         return self.machine.X
 
+    @property
+    def y(self) -> Any:
+        """The targets as users know them."""
+        return self.targets if self.classes is None else self.classes[self.targets]
+
 
 class LinearMachine(MercerEstimator):
     """What support vector classification and regression share."""
@@ -53,7 +58,7 @@ class LinearMachine(MercerEstimator):
 
     def _solve(self, data: MachineData, params: SimpleNamespace, before: LockStep | None = None) -> LockStep:
         """Find the coefficients and store them."""
-        task = FitTask.start(self, data.X, data.targets, n_subtasks=params.max_iter)
+        task = FitTask.start(self, data.X, data.y, n_subtasks=params.max_iter)
         try:
             solver = self._lock_step(data, params, before)
         except FloatingPointError:

@@ -46,11 +46,12 @@ class AdaBoost(StagedSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignor
         """Run the rounds and store what they leave."""
         task = FitTask.start(self, X, y, n_subtasks=params.n_estimators)
 
-        def fitted() -> dict[str, Any]:
-            return {**rounds.attributes(), "estimator_": clone(self._learner()), **self._labels(rounds)}
-
         def stage(history: list[Record]) -> dict[str, Any]:
-            return {**fitted(), "history_": history, "n_iter_": len(history)}
+            facts = {"estimator_": clone(self._learner()), "history_": history, "n_iter_": len(history)}
+            return {**rounds.attributes(), **facts, **self._labels(rounds)}
+
+        def fitted() -> dict[str, Any] | None:
+            return stage([]) if rounds.member_weights else None  # without members there is no prediction
 
         watched = stages.over(rounds, stage)
         _, history = run_solver(watched, task, max_iter=params.n_estimators, verbose=params.verbose, fitted=fitted)

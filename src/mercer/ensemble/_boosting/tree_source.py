@@ -44,6 +44,10 @@ class TreeSource:
         self._columns = growth.columns(data.X, data.coder.flags, self.n_threads)
 
     @property
+    def n_features(self) -> int:
+        return int(self._data.X.shape[1])
+
+    @property
     def unseen(self) -> str:
         return str(self._params.unseen)
 

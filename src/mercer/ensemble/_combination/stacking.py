@@ -94,12 +94,21 @@ class Stacking(NamedMembers):
             )
         return params, members
 
-    def _fit(self, X: Any, y: npt.NDArray[Any], sample_weight: Any, metadata: dict[str, Any], found: dict[str, Any]) -> Any:
-        """Fit members and final estimator on `y`; `found` is what the fit stores besides them."""
+    def _fit(
+        self,
+        X: Any,
+        y: npt.NDArray[Any],
+        sample_weight: Any,
+        metadata: dict[str, Any],
+        found: dict[str, Any],
+        labels: Any = None,
+    ) -> Any:
+        """Fit members and final estimator on `y`; `found` is stored besides them, `labels` are what codes stand for."""
         params, members = self._check()
         weights = check_row_weights(sample_weight, y)
         routed = self._route(members, weights, metadata)
-        task = FitTask.start(self, X, y, n_subtasks=(1 if params.cv == "prefit" else 2) * len(members) + 1)
+        n_tasks = (1 if params.cv == "prefit" else 2) * len(members) + 1
+        task = FitTask.start(self, X, y if labels is None else labels, n_subtasks=n_tasks)
         fitted = self._fit_members(members, X, y, routed, params, task)
         methods = [response_of(type(self).__name__, *pair, self.stack_method) for pair in zip(members, fitted, strict=True)]
         outputs = self._outputs_to_learn_from(members, X, y, methods, routed, params, task)

@@ -136,7 +136,7 @@ class StackingClassifier(ClassifierMixin, Stacking):  # type: ignore[misc]  # sc
             codes = np.column_stack([column for _, column in found])
         else:
             classes, codes = check_labels(y)
-        self._fit(X, codes, sample_weight, fit_params, {"classes_": classes})
+        self._fit(X, codes, sample_weight, fit_params, {"classes_": classes}, labels=y)
         return self
 
     @available_if(has_final("predict"))  # type: ignore[untyped-decorator]  # scikit-learn has no types

@@ -28,13 +28,21 @@ class Voting(NamedMembers):
 
     weights: Any
 
-    def _fit(self, X: Any, y: npt.NDArray[Any], sample_weight: Any, metadata: dict[str, Any], found: dict[str, Any]) -> Any:
-        """Fit all members on `y`; `found` is what the fit stores besides them."""
+    def _fit(
+        self,
+        X: Any,
+        y: npt.NDArray[Any],
+        sample_weight: Any,
+        metadata: dict[str, Any],
+        found: dict[str, Any],
+        labels: Any = None,
+    ) -> Any:
+        """Fit all members on `y`; `found` is what the fit stores besides them, and `labels` what codes of classes stand for."""
         params = check_params(self)
         members = self._check_members(params.estimators, self._kind)
         _check_votes(self, params.weights)
         routed = self._route(members, check_row_weights(sample_weight, y), metadata)
-        task = FitTask.start(self, X, y, n_subtasks=len(members))
+        task = FitTask.start(self, X, y if labels is None else labels, n_subtasks=len(members))
         jobs = fit_jobs(members, X, y, routed)
         fitted = run_jobs(jobs, "fitted", task, n_jobs=params.n_jobs, verbose=params.verbose)
         attributes = {**found, **self._members_attributes(members, fitted)}

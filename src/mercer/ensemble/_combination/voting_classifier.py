@@ -130,7 +130,7 @@ class VotingClassifier(ClassifierMixin, Voting):  # type: ignore[misc]  # scikit
         """
         classes, codes = check_labels(y)
         encoder = LabelEncoder().fit(classes)
-        self._fit(X, codes, sample_weight, fit_params, {"le_": encoder, "classes_": encoder.classes_})
+        self._fit(X, codes, sample_weight, fit_params, {"le_": encoder, "classes_": encoder.classes_}, labels=y)
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:

@@ -161,4 +161,4 @@ class GradientRounds:
     def trees(self) -> TreeStore:
         """All trees so far, those of one round side by side."""
         stores: Sequence[TreeStore] = self._stores if self._before is None else [self._before, *self._stores]
-        return TreeStore.join(stores)
+        return TreeStore.join(stores) if stores else TreeStore.empty(self._source.n_features)

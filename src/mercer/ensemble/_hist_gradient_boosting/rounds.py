@@ -47,8 +47,7 @@ class GrownTrees:
     def store(self) -> TreeStore:
         """All trees. A node's impurity is what it changes the loss by, were it a leaf, for each unit of its Hessian."""
         if not self.nodes:
-            empty = np.empty(0)
-            return TreeStore(self.native(), empty, empty.astype(np.int64), empty)
+            return TreeStore.empty(self.n_features)
         change, hessian = np.concatenate(self.change), np.concatenate(self.hessian)
         impurity = np.divide(change, hessian, out=np.zeros_like(change), where=hessian > 0)
         return TreeStore(self.native(), impurity, np.concatenate(self.n_rows), hessian)

@@ -201,7 +201,7 @@ class RidgeClassifier(RidgeLabels, RidgeModel):
     def _data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> RidgeData:
         labels = Labels(self, X, y, sparse_formats(params))
         weights = labels.weights(type(self).__name__, sample_weight, params.class_weight)
-        return RidgeData(labels.X, labels.targets, weights, labels.facts)
+        return RidgeData(labels.X, labels.targets, weights, labels.y, labels.facts)
 
 
 class RidgeClassifierCV(RidgeLabels, RidgeSearch):

@@ -84,7 +84,7 @@ class RidgeSearch(NoSummary, MercerEstimator):
             raise ValueError(
                 f"{type(self).__name__}: cross-validation needs 2 rows of positive weight or more; n_samples={n_rows}."
             )
-        task = FitTask.start(self, X, Y)
+        task = FitTask.start(self, X, judge.y)
         search = _Search(make_rows(self, X, Y, weights, params), params)
         choice = search.by_leaving_out(judge) if params.cv is None else search.by_folds(X, judge)
         fit = search.fit(choice.alpha)

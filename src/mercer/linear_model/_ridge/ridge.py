@@ -44,6 +44,7 @@ class RidgeData:
     X: Any
     Y: FloatArray
     weights: FloatArray | None
+    labels: Any = None  # what Y codes, in classification
     facts: dict[str, Any] = field(default_factory=dict)
     _rows: Rows | None = None
 
@@ -91,7 +92,7 @@ class RidgeModel(NoSummary, MercerEstimator):
         self.__dict__.pop("history_", None)
         self._store(data.facts)  # callbacks are given an estimator that predicts
         max_iter = params.max_iter or max(1000, 10 * X.shape[1])
-        task = FitTask.start(self, X, Y, n_subtasks=max_iter)
+        task = FitTask.start(self, X, Y if data.labels is None else data.labels, n_subtasks=max_iter)
         fit, outcome = self._solve(rows, alphas, params, max_iter, task, Y, solve)
         attributes = attributes_of(fit, Y, params.fit_intercept)
         task.end(lambda: self._fitted(attributes))
@@ -168,8 +169,17 @@ class RidgeModel(NoSummary, MercerEstimator):
                 return fit, _direct(fit)
         solver = NonNegative(rows, alphas, params.tol)
 
-        def watch(record: Record) -> bool:
-            return task.is_watched and task.subtask("iteration").end(lambda: self._fitted(_current(solver, Y, params)))
+        def fitted() -> dict[str, Any]:
+            return self._fitted(_current(solver, Y, params))
+
+        last = fitted() if task.is_watched else {}
+
+        def watch(record: Record) -> bool:  # SciPy tells of an iteration when it is over: only then can it begin for others
+            nonlocal last
+            if not task.is_watched:
+                return False
+            before, last = last, fitted()
+            return task.subtask("iteration", fitted=lambda: before).end(lambda: last)
 
         status, history = solver.run(max_iter, watch)
         fit = solver.fit("L-BFGS-B", "lbfgs", is_positive=True)
