@@ -7,9 +7,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import ElasticNetCV as PeerElasticNetCV
 from sklearn.linear_model import LassoCV as PeerLassoCV
+from sklearn.linear_model import MultiTaskElasticNetCV as PeerMultiTaskElasticNetCV
 from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit
 
-from mercer.linear_model import ElasticNet, ElasticNetCV, LassoCV
+from mercer.linear_model import ElasticNet, ElasticNetCV, LassoCV, MultiTaskElasticNetCV
 from tests.linear_model.test_lasso import make_data
 
 OPTIONS = {"alphas": 12, "eps": 0.02}
@@ -135,3 +136,26 @@ def test_a_fold_of_weight_zero_is_refused():
     X, y = make_data(9, 60, 5)
     with pytest.raises(ValueError, match="sample_weight is zero for every row of a fold"):
         LassoCV(cv=3).fit(X, y, np.repeat([0.0, 1.0, 1.0], 20))
+
+
+@pytest.mark.parametrize("alphas", [1, [50], np.array([9, 50]), (0.1, 50.0)])
+@pytest.mark.parametrize("l1_ratio", [0.5, [0.2, 0.9]])
+@pytest.mark.parametrize(("n", "d"), [(90, 6), (40, 120)])
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_penalties_that_leave_nothing_are_judged_as_well(alphas, l1_ratio, n, d, as_sparse):
+    X, y = make_data(10, n, d)
+    options = {"alphas": alphas, "l1_ratio": l1_ratio}
+    model = ElasticNetCV(**options, tol=1e-11).fit(sp.csr_matrix(X) if as_sparse else X, y)
+    peer = PeerElasticNetCV(**options, tol=1e-12, max_iter=100_000).fit(X, y)
+    assert_same_choice(model, peer)
+    assert np.shape(model.alphas_) == np.shape(peer.alphas_)
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_penalties_that_leave_nothing_of_several_tasks(as_sparse):
+    X, y = make_data(11, 40, 120)
+    Y = np.c_[y, X[:, 3]]
+    model = MultiTaskElasticNetCV(alphas=1, tol=1e-11).fit(sp.csr_matrix(X) if as_sparse else X, Y)
+    peer = PeerMultiTaskElasticNetCV(alphas=1, tol=1e-12, max_iter=100_000).fit(X, Y)
+    assert_same_choice(model, peer)
+    assert not model.coef_.any()

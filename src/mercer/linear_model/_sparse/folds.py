@@ -62,9 +62,10 @@ class Data:
 
     def errors(self, coefs: FloatArray, intercepts: FloatArray) -> FloatArray:
         """The mean squared error for each of the coefficients (n_alphas x features x targets)."""
-        used = np.flatnonzero(coefs.any(axis=(0, 2)))
-        flat = coefs[:, used].transpose(1, 0, 2).reshape(len(used), -1)
-        values = (self.X[:, used] @ flat).reshape(len(self.y), len(coefs), -1) + intercepts
+        used = np.flatnonzero(coefs.any(axis=(0, 2)))  # none, where the penalties are large
+        n_alphas, _, n_targets = coefs.shape
+        flat = coefs[:, used].transpose(1, 0, 2).reshape(len(used), n_alphas * n_targets)
+        values = (self.X[:, used] @ flat).reshape(len(self.y), n_alphas, n_targets) + intercepts
         squares = (values - self.y[:, None, :].astype(np.float64)) ** 2
         errors: FloatArray = np.average(squares, axis=0, weights=self.weights).mean(axis=1)
         return errors
