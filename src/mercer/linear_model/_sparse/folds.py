@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
 from types import SimpleNamespace
@@ -23,11 +23,10 @@ from mercer._arrays import FloatArray
 from mercer._parallel import effective_threads, serial_blas
 from mercer._solvers.coordinate_descent import Descent, Penalty
 from mercer._trace import log
-from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._least_squares.rows import ROUNDING, Products
 from mercer.linear_model._least_squares.solvers import CANCELLED
 from mercer.linear_model._sparse.paths import run_path
-from mercer.linear_model._sparse.penalised import Columns, Gram, Problem, has_few_features, make_problem
+from mercer.linear_model._sparse.penalised import Columns, Gram, Problem, are_products_better, make_problem, products_of
 
 Indices = npt.NDArray[np.intp]
 Split = tuple[Indices, Indices]
@@ -44,6 +43,10 @@ class Data:
     is_centred: bool
     n_threads: int
 
+    def by_rows(self) -> Data:
+        """The same, with sparse X in the format of which rows are taken."""
+        return replace(self, X=self.X.tocsr()) if sp.issparse(self.X) else self
+
     def rows(self, index: Any) -> Data:
         weights = None if self.weights is None else self.weights[index]
         if weights is not None and not weights.any():
@@ -53,8 +56,8 @@ class Data:
         return Data(self.estimator, self.X[index], self.y[index], weights, self.is_centred, self.n_threads)
 
     def products(self) -> Products:
-        rows = DenseRows(self.estimator, self.X, self.y, self.weights, is_centred=self.is_centred, n_threads=self.n_threads)
-        return rows.products()
+        options: dict[str, Any] = {"is_centred": self.is_centred, "n_threads": self.n_threads}
+        return products_of(self.estimator, self.X, self.y, self.weights, **options)
 
     def columns(self, n_threads: int) -> Columns:
         X = self.X.tocsc() if sp.issparse(self.X) else np.asfortranarray(self.X)
@@ -87,7 +90,8 @@ class ProductFolds:
     """Folds by sums of products. Where no row is tested twice, every row is read once."""
 
     def __init__(self, data: Data, splits: Sequence[Split]) -> None:
-        self._data, self._splits = data, splits
+        self._data, self._splits = data.by_rows(), splits
+        data = self._data
         cell_of_row = _disjoint_tests(splits, len(data.y))
         if cell_of_row is None:
             self._whole = data.products()
@@ -130,15 +134,7 @@ class RowFolds:
     """Folds by copies of their rows."""
 
     def __init__(self, data: Data, splits: Sequence[Split]) -> None:
-        self._data, self._splits = data, splits
-        self._by_rows = Data(
-            data.estimator,
-            data.X.tocsr() if sp.issparse(data.X) else data.X,
-            data.y,
-            data.weights,
-            data.is_centred,
-            data.n_threads,
-        )
+        self._data, self._by_rows, self._splits = data, data.by_rows(), splits
 
     def whole(self, precompute: Any) -> Problem:
         data = self._data
@@ -153,8 +149,8 @@ class RowFolds:
 
 
 def make_folds(data: Data, splits: Sequence[Split], precompute: Any) -> Folds:
-    is_tall = precompute is True or has_few_features(data.X.shape, n_penalties=2)
-    return ProductFolds(data, splits) if is_tall and not sp.issparse(data.X) else RowFolds(data, splits)
+    options: dict[str, Any] = {"is_centred": data.is_centred, "precompute": precompute, "n_penalties": 2}
+    return ProductFolds(data, splits) if are_products_better(data.X, data.weights, **options) else RowFolds(data, splits)
 
 
 def path_errors(

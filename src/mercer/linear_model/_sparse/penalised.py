@@ -21,10 +21,13 @@ from mercer._native import kernels
 from mercer._solvers.coordinate_descent import Descent, GramDescent, Penalty, WorkingSetDescent
 from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._least_squares.rows import ROUNDING, Products, refuse_sums
+from mercer.linear_model._least_squares.sparse_rows import SparseRows
 
 # Features up to which the products of a tall X are made at once: for one penalty, and for a path of them.
 MOST_GRAM_FEATURES = 200
 MOST_GRAM_FEATURES_OF_A_PATH = 1000
+SPARSE_GAIN = 4  # how many times more numbers the products may hold than sparse X: a sweep looks at moving columns alone
+WIDE = 1e-4  # the least variance of a sparse column, against the square of its mean, that centred products keep well
 # The least penalty that leaves all coefficients at zero must not be rounded down: they would come out as 1e-17.
 ABOVE_ROUNDING = 1 + 4 * float(np.finfo(np.float64).eps)
 
@@ -120,22 +123,45 @@ def make_problem(
     n_penalties: int,
     n_threads: int,
 ) -> Problem:
-    """Products for a tall X with few features, else the columns. `precompute` may ask for products, or give A' A."""
-    if sp.issparse(X):
-        return Columns(estimator, X, y, weights, is_centred=is_centred, n_threads=n_threads)
-    if not isinstance(precompute, (bool, str)):
+    """Products for a tall X with few features, else the columns. `precompute` may ask for products, or (dense X) give A' A."""
+    if not (isinstance(precompute, (bool, str)) or sp.issparse(X)):
         columns = Columns(estimator, X, y, weights, is_centred=is_centred, n_threads=n_threads)
         return _with_given_gram(estimator, columns, precompute)
-    if precompute is True or has_few_features(X.shape, n_penalties):
-        rows = DenseRows(estimator, X, y, weights, is_centred=is_centred, n_threads=n_threads)
-        return Gram.of(rows.products(), X.shape[1])
+    if are_products_better(X, weights, is_centred=is_centred, precompute=precompute, n_penalties=n_penalties):
+        return Gram.of(products_of(estimator, X, y, weights, is_centred=is_centred, n_threads=n_threads), X.shape[1])
     return Columns(estimator, X, y, weights, is_centred=is_centred, n_threads=n_threads)
 
 
-def has_few_features(shape: tuple[int, int], n_penalties: int) -> bool:
-    """Whether products of all rows are worth making: they cost n d^2 once, and n d is saved in every round."""
-    n, d = shape
-    return n >= d and d <= (MOST_GRAM_FEATURES if n_penalties == 1 else MOST_GRAM_FEATURES_OF_A_PATH)
+def are_products_better(X: Any, weights: FloatArray | None, *, is_centred: bool, precompute: Any, n_penalties: int) -> bool:
+    """Whether products of all rows are worth making: they cost n d^2 once, and n d is saved in every round.
+
+    Sparse X must not be much smaller than its products, nor lie so far from zero that centring them cancels digits.
+    """
+    n, d = X.shape
+    has_few_features = n >= d and d <= (MOST_GRAM_FEATURES if n_penalties == 1 else MOST_GRAM_FEATURES_OF_A_PATH)
+    if sp.issparse(X):
+        is_dense_enough = has_few_features and X.nnz * SPARSE_GAIN >= d * d
+        return is_dense_enough and (not is_centred or _has_wide_columns(X, weights))
+    return precompute is True or has_few_features
+
+
+def _has_wide_columns(X: Any, weights: FloatArray | None) -> bool:
+    """Whether no column of sparse X has almost all of its sum of squares from its mean."""
+    rows = SparseRows(X, np.zeros(X.shape[0]), weights, is_centred=True)
+    means = rows.means[: rows.n_features]
+    return bool((rows.column_squares(rows.means) >= WIDE * rows.weight * means**2).all())
+
+
+def products_of(
+    estimator: Any, X: Any, y: FloatArray, weights: FloatArray | None, *, is_centred: bool, n_threads: int
+) -> Products:
+    """The products of all columns of [X, y]."""
+    if not sp.issparse(X):
+        return DenseRows(estimator, X, y, weights, is_centred=is_centred, n_threads=n_threads).products()
+    products = SparseRows(X, y, weights, is_centred=is_centred).products()
+    if not np.isfinite(products.gram).all():
+        refuse_sums(estimator, X, y)
+    return products
 
 
 def _with_given_gram(estimator: Any, columns: Columns, given: Any) -> Gram:
