@@ -28,10 +28,17 @@ class Status(Enum):
     MAX_ITER = "stopped at max_iter"
     STOPPED = "stopped by a callback"
     INEXACT = "ended short of its tolerance"
+    SETTLED = "stopped where passes improved no further"
 
     @property
     def is_success(self) -> bool:
         return self is Status.CONVERGED
+
+    def given(self, *, is_reached: bool) -> Status:
+        """How a fit ended, now that the end was measured: it has converged if the tolerance is reached, and not if it is not."""
+        if is_reached and self in (Status.MAX_ITER, Status.INEXACT, Status.SETTLED):
+            return Status.CONVERGED
+        return Status.INEXACT if self is Status.CONVERGED and not is_reached else self
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,7 +50,7 @@ class Certificate:
     method : str
         The algorithm that ran.
     status : Status
-        How it ended.
+        How it ended; "converged" always means that the residual is at most the tolerance.
     primal : float
         The value of the objective at the solution.
     condition : str

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn.linear_model as peer
 
+from mercer._trace import Status
 from mercer.linear_model import PassiveAggressiveClassifier, PassiveAggressiveRegressor, SGDClassifier, SGDRegressor
 from tests.reference import stochastic as reference
 
@@ -104,7 +105,7 @@ def test_sparse_rows_give_what_dense_rows_give():
 def test_there_is_no_bound_where_there_is_no_objective():
     certificate = PassiveAggressiveRegressor(random_state=0).fit(X, TARGETS).certificate_
     assert certificate.gap is None
-    assert certificate.converged
+    assert certificate.status is Status.SETTLED
     assert certificate.residual <= certificate.tol
 
 

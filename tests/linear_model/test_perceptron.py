@@ -100,7 +100,7 @@ def test_logical_functions_are_learnt(rule, activation, truth):
 @every_rule
 def test_xor_does_not_converge_and_says_so(rule, activation):
     model = Perceptron(rule=rule, activation=activation, max_iter=50, tol=None)
-    with pytest.warns(ConvergenceWarning, match=r"did not converge: after max_iter=50 passes \d rows are misclassified.*XOR"):
+    with pytest.warns(ConvergenceWarning, match=r"did not converge: \d rows are misclassified after 50 passes \(max_iter=50\).*XOR"):
         model.fit(CORNERS, [0, 1, 1, 0])
     assert model.certificate_.status is Status.MAX_ITER
     assert model.certificate_.residual > 0
@@ -108,12 +108,23 @@ def test_xor_does_not_converge_and_says_so(rule, activation):
     assert model.mistake_bound_ is None
 
 
-def test_a_fit_that_tol_ends_with_mistakes_left_is_no_convergence():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = Perceptron().fit(CORNERS, [0, 1, 1, 0])
-    assert model.certificate_.status is Status.INEXACT
-    assert model.certificate_.residual > 0
+def _nearly_touching_classes(seed):
+    random = np.random.RandomState(seed)
+    rows = random.randn(200, 3)
+    return rows, (rows @ [1.0, 2.0, -1.0] + 0.1 > 0).astype(int)
+
+
+@pytest.mark.parametrize("data", [(CORNERS, [0, 1, 1, 0]), *map(_nearly_touching_classes, range(4))])
+def test_a_fit_that_tol_ends_with_mistakes_left_warns_and_is_no_convergence(data):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = Perceptron().fit(*data)
+    n_left = np.count_nonzero(model.decision_function(data[0]) * np.where(data[1], 1, -1) <= 0)
+    assert model.certificate_.residual == n_left
+    assert model.certificate_.status is (Status.INEXACT if n_left else Status.CONVERGED)
+    assert len(caught) == (n_left > 0)
+    assert all(f"{n_left} rows are misclassified" in str(each.message) for each in caught)
+    assert all("set tol=None" in str(each.message) for each in caught)
 
 
 @settings(max_examples=60, deadline=None)

@@ -187,6 +187,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Me
             verbose=params.verbose,
             fitted=lambda: _attributes(*solver.result()),
         )
+        # Labels may come to rest while a centre without rows is still being moved.
+        status = status.given(is_reached=solver.shift <= tol)
         run = _Run(*solver.result(), status=status, history=history, shift=solver.shift, tol=tol)
         run_task.end(run.attributes)
         return run

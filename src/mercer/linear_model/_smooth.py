@@ -56,10 +56,7 @@ def smooth_outcome(
     """Objective, gradient and gap, and what to warn about."""
     residual, relative_gap = solver.gradient_norm, solver.relative_gap
     is_reached = residual <= tol and (relative_gap is None or relative_gap <= tol)
-    if status is Status.CONVERGED and not is_reached:  # rounding ended it
-        status = Status.INEXACT
-    if status is Status.MAX_ITER and is_reached:  # the solver had been asked for more
-        status = Status.CONVERGED
+    status = status.given(is_reached=is_reached)  # rounding may end it early, and the solver may have been asked for more
     certificate = Certificate(
         method=method,
         status=status,

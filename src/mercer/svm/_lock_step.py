@@ -46,10 +46,7 @@ class LockStep:
     def outcome(self, status: Status, history: list[Record], params: SimpleNamespace) -> Outcome:
         """The certificate over all problems: values add up, the largest relative gap counts."""
         residual, tol = max(solver.relative_gap for solver in self.solvers), max(params.tol, LEAST_TOL)
-        if residual <= tol:
-            status = Status.CONVERGED
-        elif status is Status.CONVERGED:
-            status = Status.INEXACT
+        status = status.given(is_reached=residual <= tol)
         certificate = Certificate(
             method=self.solvers[0].method,
             status=status,

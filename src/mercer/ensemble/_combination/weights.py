@@ -10,8 +10,7 @@ from mercer._trace import Certificate, Outcome, Record, Status
 
 def weights_outcome(solver: SimplexNewton, status: Status, history: list[Record], params: SimpleNamespace) -> Outcome:
     """What the weights reached."""
-    if status is Status.CONVERGED and solver.relative_gap > params.tol:
-        status = Status.INEXACT
+    status = status.given(is_reached=solver.relative_gap <= params.tol)
     certificate = Certificate(
         method="Newton's method with an active set on the simplex",
         status=status,

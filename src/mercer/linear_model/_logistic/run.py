@@ -32,9 +32,8 @@ class Run:
 
     def finish(self, iterate: Callable[[Any], tuple[Status, list[Record]]]) -> Run:
         """Iterate to the end; what ended by rounding alone has converged only if it came near enough."""
-        self.status, self.history = iterate(self.solver)
-        if self.status is Status.CONVERGED and not self.solver.residual <= self.reachable_tol:
-            self.status = Status.INEXACT
+        status, self.history = iterate(self.solver)
+        self.status = status.given(is_reached=self.solver.residual <= self.reachable_tol)
         return self
 
     @property

@@ -123,15 +123,23 @@ class OnlineLearner(LinearModel):
     ) -> Outcome:
         what = "validation score" if settings.early_stopping else "objective over a pass"
         tol = 0.0 if settings.tol is None else settings.tol
+        if status is Status.CONVERGED:  # the peer's rule, which only says that passes have stopped to help
+            status = Status.SETTLED
+        gap = None if reached.dual is None else max(reached.primal - reached.dual, 0.0)
+        if gap is None or settings.early_stopping:
+            condition, residual = f"last improvement of the {what}", descent.improvement
+        else:
+            condition, residual = "duality gap", gap
+            status = status.given(is_reached=gap <= tol)
         certificate = Certificate(
             method="stochastic descent",
             status=status,
             primal=reached.primal,
-            condition=f"last improvement of the {what}",
-            residual=descent.improvement,
+            condition=condition,
+            residual=residual,
             tol=tol,
             dual=reached.dual,
-            gap=None if reached.dual is None else reached.primal - reached.dual,
+            gap=gap,
         )
         warning = None
         if status is Status.MAX_ITER and settings.tol is not None:

@@ -99,8 +99,8 @@ class Perceptron(WeightedClassifier):
         mistakes.
     certificate_ : Certificate
         The mean loss at the end and the number of misclassified rows, added over classes. It is converged when there is none,
-        and says "ended short of its tolerance" where `tol` ended a fit that still makes mistakes. With a penalty or early
-        stopping as in `SGDClassifier`.
+        and says "ended short of its tolerance", with a warning, where `tol` ended a fit that still makes mistakes. With a
+        penalty or early stopping as in `SGDClassifier`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -223,10 +223,7 @@ class Perceptron(WeightedClassifier):
         if not settings.stops_without_mistakes:
             return super()._outcome(status, history, settings, descent, reached)
         n_left = reached.n_misclassified
-        if n_left == 0:
-            status = Status.CONVERGED
-        elif status is Status.CONVERGED:  # by tol
-            status = Status.INEXACT
+        status = status.given(is_reached=n_left == 0)
         certificate = Certificate(
             method=f"perceptron, rule of {self.rule}",
             status=status,
@@ -235,14 +232,19 @@ class Perceptron(WeightedClassifier):
             residual=float(n_left),
             tol=0.0,
         )
-        warning = None
-        if status is Status.MAX_ITER:
-            warning = (
-                f"did not converge: after max_iter={settings.max_iter} passes {n_left} rows are misclassified. Where no "
-                "hyperplane separates the classes, as in XOR, no perceptron converges: add features, or fit an SGDClassifier. "
-                "Else raise max_iter."
-            )
-        return Outcome(certificate, history, warning)
+        return Outcome(certificate, history, _warning(status, n_left, len(history), settings))
+
+
+def _warning(status: Status, n_left: int, n_passes: int, settings: Settings) -> str | None:
+    if status not in (Status.MAX_ITER, Status.INEXACT):
+        return None
+    remedy, ended = "raise max_iter", f"max_iter={settings.max_iter}"
+    if status is Status.INEXACT:
+        remedy, ended = "set tol=None", f"tol={settings.tol:g} ended the fit"
+    return (
+        f"did not converge: {n_left} rows are misclassified after {n_passes} passes ({ended}). Where no hyperplane separates "
+        f"the classes, as in XOR, no perceptron converges: add features, or fit an SGDClassifier. Else {remedy}."
+    )
 
 
 def _mistake_bound(

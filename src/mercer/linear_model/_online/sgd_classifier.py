@@ -96,8 +96,9 @@ class SGDClassifier(WeightedClassifier):
         changed something, the rows misclassified when their turn came, and the score of early stopping.
     certificate_ : Certificate
         The objective at the end, added over classes, by one more pass over all rows; and from the same pass, with a convex
-        penalty, a lower bound on any model's objective (`dual`) and so a true `gap`. Descent does not stop on the gap but on
-        `tol`; `residual` is what that measured last. `partial_fit` leaves none.
+        penalty, a lower bound on any model's objective (`dual`) and so a true `gap`. It says "converged" where that is at most
+        `tol`; descent ends by the rule of `tol`, which seldom waits so long, and the certificate then says that it stopped
+        where passes improved no further. `partial_fit` leaves none.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -183,10 +183,7 @@ def _problem(X: Any, y: FloatArray, weights: FloatArray, params: SimpleNamespace
 
 def _outcome(solver: InteriorPoint, status: Status, history: list[Record], weight: float, params: SimpleNamespace) -> Outcome:
     residual, tol = solver.relative_gap, max(params.tol, LEAST_TOL)
-    if residual <= tol:
-        status = Status.CONVERGED
-    elif status is Status.CONVERGED:
-        status = Status.INEXACT
+    status = status.given(is_reached=residual <= tol)
     certificate = Certificate(
         method="primal-dual interior points",
         status=status,

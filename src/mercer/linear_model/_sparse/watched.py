@@ -46,8 +46,7 @@ def run_descent(
         return fitted(descent.coef, descent.reached.over(descent.weight))
 
     status, history = run_solver(descent, task, max_iter=max_iter, verbose=verbose, fitted=attributes)
-    if status is Status.CONVERGED and not descent.has_converged:
-        status = Status.INEXACT
+    status = status.given(is_reached=descent.has_converged)
     if not np.isfinite(descent.coef).all():
         raise ValueError(
             f"{type(task.estimator).__name__}: the coefficients are not finite: X or y holds values that are too large or too "
