@@ -1,4 +1,5 @@
-// The columns of X as whole numbers: each value is replaced by its place among the column's distinct values.
+// The columns of X as whole numbers: each value is replaced by its place among the column's distinct values, where those that
+// differ by next to nothing (`kSameValue`) count as one.
 //
 // Splits are sought among codes alone, whatever the type of X; a split is turned back into a threshold at the end. The rows of
 // each column are sorted once, for all trees of an ensemble: what grows a tree keeps that order and never sorts again.
@@ -22,6 +23,11 @@ namespace mercer::tree {
 
 using Row = std::uint32_t;
 using Code = std::uint32_t;
+
+// Values of a feature that differ by no more count as one, as in scikit-learn: what rounding leaves of a constant is no signal.
+inline constexpr double kSameValue = 1e-7;
+
+inline bool is_above(double value, double other) { return value > other + kSameValue; }
 
 // One column: its rows in the order of their values (missing ones last) and each row's code.
 struct Column {
@@ -85,11 +91,13 @@ class RankedColumns {
         radix_sort(entries, scratch, [](std::uint64_t entry) { return static_cast<std::uint32_t>(entry >> 32); });
         for (std::size_t i = 0; i < n; ++i) out.order[i] = static_cast<Row>(entries[i]);
         if constexpr (kLow > 0) finish_order(x, entries, out.order);
+        T first = 0;  // the least of the values that share a code: however many lie close together, no code spans more
         for (std::size_t i = 0; i < n; ++i) {
             const T value = x[out.order[i]];
             if (std::isnan(value)) {
                 ++out.n_missing;
-            } else if (i == 0 || value != x[out.order[i - 1]]) {
+            } else if (i == 0 || is_above(value, first)) {
+                first = value;
                 ++out.n_distinct;
                 if (out.is_categorical) out.categories.push_back(static_cast<std::size_t>(value));
             }

@@ -167,10 +167,13 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
         }
         out.has_missing = n_known < n;
         const auto [least, most] = out.has_missing ? known_range(values, n) : range(values, n);
-        if (least == most && !out.has_missing) return {};
-        out.is_missing_left = least != most && (trial.draw & 1) != 0;  // where only what is missing differs, it goes right
+        const bool is_varied = is_above(most, least);
+        if (!is_varied && !out.has_missing) return {};
+        out.is_missing_left = is_varied && (trial.draw & 1) != 0;  // where only what is missing differs, it goes right
         if (columns_.is_categorical(trial.feature)) {
-            if (!draw_categories(trial.draw, values, n, least != most)) return {};
+            if (!draw_categories(trial.draw, values, n, is_varied)) return {};
+        } else if (!is_varied) {
+            out.threshold = most;
         } else {
             const double share = trial.draw * 0x1p-32;
             out.threshold = least * (1 - share) + most * share;

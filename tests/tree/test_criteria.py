@@ -91,7 +91,7 @@ def test_monotone_trees_keep_the_best_of_the_splits_that_are_allowed(criterion):
         for other in np.linspace(-2, 2, 7):
             line = np.full((101, 2), other)
             line[:, feature] = grid
-            assert (np.diff(tree.predict(line)[:, 0, 0]) * direction >= -1e-12).all()
+            assert (np.diff(tree.predict(line)[:, 0]) * direction >= -1e-12).all()
 
 
 # ---- scikit-learn
@@ -150,7 +150,7 @@ def test_monotone_absolute_error_is_that_of_scikit_learn(direction):
 def test_as_much_absolute_error_is_left_as_in_scikit_learn(seed):
     X, y = make("absolute_error", 300, 4, 1, seed=seed)
     X = X.astype(np.float32).astype(np.float64)
-    ours = grow("absolute_error", X, y, max_depth=1)[0].predict(X)[:, 0, 0]
+    ours = grow("absolute_error", X, y, max_depth=1)[0].predict(X)[:, 0]
     theirs = DecisionTreeRegressor(criterion="absolute_error", max_depth=1).fit(X, y).predict(X)
     np.testing.assert_allclose(np.abs(y[:, 0] - ours).sum(), np.abs(y[:, 0] - theirs).sum(), rtol=1e-12)
 
@@ -181,7 +181,7 @@ def test_the_same_tree_for_any_number_of_threads(criterion, max_leaves):
 def test_medians_of_large_targets_are_the_targets_themselves():
     X = np.arange(5.0)[:, None]
     y = np.array([[1e15 + 1], [1e15 + 2], [1e15 + 4], [1e15 + 8], [1e15 + 16]])
-    np.testing.assert_array_equal(grow("absolute_error", X, y)[0].predict(X)[:, 0], y)
+    np.testing.assert_array_equal(grow("absolute_error", X, y)[0].predict(X), y)
 
 
 def test_a_side_of_zero_counts_is_refused():

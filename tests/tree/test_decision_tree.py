@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from threadpoolctl import threadpool_limits
 
-from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 from tests.common.state import assert_same_bits
 from tests.tree.comparison import assert_same_tree, assert_same_up_to_ties, fit_peer
 
@@ -427,3 +427,35 @@ def test_the_scale_of_the_targets_does_not_matter(scale):
     plain, scaled = DecisionTreeRegressor().fit(X, y), DecisionTreeRegressor().fit(X, scale * y)
     assert scaled.get_n_leaves() == plain.get_n_leaves() == 60
     np.testing.assert_allclose(scaled.predict(X), scale * y, rtol=1e-10, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", [DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor])
+def test_what_rounding_leaves_of_a_constant_is_not_split(kind, dtype):
+    random = np.random.default_rng(0)
+    noise, signal = random.uniform(0, 1e-7, 40), random.normal(size=40)
+    y = random.integers(0, 2, 40)
+    model = kind(random_state=0).fit(np.column_stack([noise, signal]).astype(dtype), y)
+    assert model.feature_importances_.tolist() == [0, 1]
+    alone = kind(random_state=0).fit(noise[:, None].astype(dtype), y)
+    assert alone.tree_.node_count == 1
+    noise[::4] = np.nan  # what is missing still differs from what is not
+    assert kind(random_state=0).fit(noise[:, None].astype(dtype), np.isnan(noise).astype(int)).tree_.node_count == 3
+
+
+def test_values_count_as_one_only_as_far_as_the_least_of_them_reaches():
+    x = np.arange(1000) * 0.5e-7  # each close to the next, and together far apart
+    tree = DecisionTreeRegressor().fit(x[:, None], np.arange(1000) // 3).tree_
+    assert tree.n_leaves > 300
+    steps = np.diff(np.sort(tree.threshold[~tree.is_leaf]))
+    assert steps.min() > 0.9e-7
+
+
+@pytest.mark.parametrize("scale", [1, 0.25, 1024.0])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_a_leaf_of_equal_targets_says_exactly_that(n_outputs, scale):
+    random = np.random.default_rng(0)
+    X = np.arange(60.0)[:, None]
+    Y = scale * random.integers(-3, 9, (60, n_outputs))
+    Y = Y[:, 0] if n_outputs == 1 else Y
+    np.testing.assert_array_equal(DecisionTreeRegressor().fit(X, Y).predict(X), Y)

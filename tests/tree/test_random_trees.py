@@ -93,7 +93,7 @@ def test_monotone_trees_are_monotone(criterion):
         line = np.full((61, 2), 0.3)
         line[:, feature] = grid
         for tree in range(20):
-            assert (np.diff(store[tree].predict(line)[:, 0, 0]) * direction >= -1e-12).all()
+            assert (np.diff(store[tree].predict(line)[:, 0]) * direction >= -1e-12).all()
 
 
 @pytest.mark.parametrize("criterion", [*CLASSES, "absolute_error", "squared_error"])
@@ -159,7 +159,7 @@ def test_a_column_that_is_known_or_missing_is_split_by_that():
     y = np.array([[0.0], [0.0], [5.0]])
     for categorical in ((), (0,)):
         tree = grow("squared_error", X, y, categorical=categorical)[0]
-        np.testing.assert_array_equal(tree.predict(X)[:, 0, 0], y[:, 0])
+        np.testing.assert_array_equal(tree.predict(X)[:, 0], y[:, 0])
 
 
 def test_features_are_drawn_without_replacement_until_one_varies():
