@@ -12,7 +12,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import rosen, rosen_der, rosen_hess
 
-from mercer.optim import DecreasingStep, Quadratic, Trace, minimize, sgd_minimize
+from mercer.optim import DecreasingStep, Quadratic, minimize, sgd_minimize
+from mercer.plots import plot_descent
 
 FOLDER = Path("demo")
 VALLEY = Quadratic([[2.0, -2.0], [-2.0, 8.0]])  # x1^2 + 4 x2^2 - 2 x1 x2
@@ -35,24 +36,6 @@ def many_minima_gradient(x: np.ndarray) -> np.ndarray:
     return 2 * x + 4 * np.pi * np.sin(2 * np.pi * x)
 
 
-def draw_level_sets(ax: Any, fun: Any, x: tuple[float, float], y: tuple[float, float], spacing: float = 2.0) -> None:
-    """Level sets, closer together at the bottom with a larger `spacing`."""
-    grid = np.meshgrid(np.linspace(*x, 120), np.linspace(*y, 120))
-    values = np.array([[fun(np.array(point)) for point in zip(*rows, strict=True)] for rows in zip(*grid, strict=True)])
-    low, high = values.min(), values.max()
-    levels = low + (high - low) * np.linspace(0, 1, 16)[1:] ** spacing
-    ax.contour(*grid, values, levels=levels, cmap="Blues_r", linewidths=0.8, alpha=0.7)
-    ax.set(xlim=x, ylim=y, xlabel="$x_1$", ylabel="$x_2$", aspect="equal")  # gradients are then at right angles to the levels
-
-
-def draw_path(ax: Any, trace: Trace, colour: str = "tab:red", label: str | None = None) -> None:
-    """The path with its start as a square and its end as a star; what leaves the picture is cut off."""
-    path = trace.x
-    ax.plot(*path.T, color=colour, linewidth=1.3, marker="o", markersize=3, label=label, clip_on=True)
-    ax.plot(*path[0], marker="s", markersize=7, color=colour)
-    ax.plot(*path[-1], marker="*", markersize=12, color=colour, markeredgecolor="white", markeredgewidth=0.6)
-
-
 def save(figure: Any, name: str) -> None:
     FOLDER.mkdir(exist_ok=True)
     figure.savefig(FOLDER / name, dpi=120)
@@ -68,13 +51,11 @@ def paths_of_the_methods() -> None:
         valley = minimize(VALLEY, START, method=name, step="optimal")
         banana = minimize(rosen, [-1.2, 1.0], rosen_der, rosen_hess, method=name, max_iter=2000, tol=1e-3)
         print(f"{title:<22}{valley.nit:>15}{banana.nit:>19}{'' if banana.success else '  (not converged)'}")
-        draw_level_sets(above, VALLEY, (-4, 4), (-2.2, 2.2))
-        draw_path(above, valley.trace)
+        plot_descent(valley, VALLEY, xlim=(-4, 4), ylim=(-2.2, 2.2), ax=above)
         above.set_title(f"{title}: {valley.nit} {'step' if valley.nit == 1 else 'steps'}")
-        draw_level_sets(below, rosen, (-1.7, 1.5), (-0.6, 1.6), spacing=4.0)
-        draw_path(below, banana.trace, "tab:green")
+        plot_descent(banana, rosen, xlim=(-1.7, 1.5), ylim=(-0.6, 1.6), spacing=4.0, ax=below)
         below.set_title(f"{title}: {banana.nit} steps{'' if banana.success else ', not there yet'}")
-    figure.suptitle("Quadratic valley with exact steps (red), Rosenbrock's function with Wolfe steps (green)")
+    figure.suptitle("Quadratic valley with exact steps (above), Rosenbrock's function with Wolfe steps (below)")
     save(figure, "descent-methods.png")
 
 
@@ -92,8 +73,7 @@ def choice_of_the_step() -> None:
     ]
     for ax, (title, step, n_steps) in zip(axes.flat, panels, strict=True):
         result = minimize(VALLEY, START, method="gd", step=step, max_iter=n_steps)
-        draw_level_sets(ax, VALLEY, (-5, 5), (-3, 3))
-        draw_path(ax, result.trace)
+        plot_descent(result, VALLEY, xlim=(-5, 5), ylim=(-3, 3), ax=ax)
         ax.set_title(f"{title}\nafter {result.nit} steps f = {result.fun:.2g}")
         print(f"{title:<36} {result.message}")
     figure.suptitle(r"Gradient descent on $x_1^2 + 4 x_2^2 - 2 x_1 x_2$: the choice of the step")
@@ -103,11 +83,13 @@ def choice_of_the_step() -> None:
 def local_minima() -> None:
     """Where gradient descent ends from several starts, on a function with many minima."""
     figure, ax = plt.subplots(figsize=(7, 7.4), layout="constrained")
-    draw_level_sets(ax, many_minima, (-2, 2), (-2, 2), spacing=1.0)
-    for k, start in enumerate([(0.4, -0.35), (1.4, 0.6), (-1.6, -0.65), (-0.6, 1.4), (0.55, -1.4)]):
+    results = {}
+    for start in [(0.4, -0.35), (1.4, 0.6), (-1.6, -0.65), (-0.6, 1.4), (0.55, -1.4)]:
         result = minimize(many_minima, start, many_minima_gradient, method="gd", step=0.005)
-        draw_path(ax, result.trace, f"C{k}", f"from {start}: f = {result.fun:.2f}")
+        results[f"from {start} to f = {result.fun:.2f}"] = result
         print(f"from {start}: x = {np.round(result.x, 3)}, f = {result.fun:.3f}")
+    plot_descent(results, many_minima, xlim=(-2, 2), ylim=(-2, 2), spacing=1.0, ax=ax)
+    ax.get_legend().remove()  # it would hide minima; it goes below
     ax.set_title(r"$f(x) = 4 + \sum_i (x_i^2 - 2 \cos 2 \pi x_i)$: the start decides", pad=14)
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     save(figure, "descent-minima.png")

@@ -1,7 +1,10 @@
 """Plots. Each takes an `ax` (or makes one) and returns it. Needs matplotlib: ``pip install mercer[plots]``."""
 
+from mercer.plots._boosting import plot_boosting_round, plot_staged_error
+from mercer.plots._boundary import plot_boundary
 from mercer.plots._calibration import plot_calibration
 from mercer.plots._confusion import plot_confusion
+from mercer.plots._descent import plot_descent
 from mercer.plots._elbow import plot_elbow
 from mercer.plots._importances import plot_importances
 from mercer.plots._learning import plot_learning_curve, plot_validation_curve
@@ -13,8 +16,11 @@ from mercer.plots._roc import plot_roc
 from mercer.plots._threshold import plot_threshold
 
 __all__ = [
+    "plot_boosting_round",
+    "plot_boundary",
     "plot_calibration",
     "plot_confusion",
+    "plot_descent",
     "plot_elbow",
     "plot_importances",
     "plot_learning_curve",
@@ -23,6 +29,7 @@ __all__ = [
     "plot_precision_recall",
     "plot_residuals",
     "plot_roc",
+    "plot_staged_error",
     "plot_threshold",
     "plot_validation_curve",
 ]

@@ -15,6 +15,7 @@ _MARKERS = "osD^vPX"
 def plot_calibration(
     y_true: Any,
     y_prob: Any,
+    y: Any = None,
     *,
     n_bins: int = 10,
     strategy: str = "quantile",
@@ -26,11 +27,13 @@ def plot_calibration(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two or more classes.
+    y_true : array-like of shape (n_samples,), fitted model or mapping
+        Labels of two or more classes. Or a fitted classifier, or a mapping from names to several (two classes).
     y_prob : array-like of shape (n_samples,), (n_samples, n_classes) or mapping
         Probabilities, as `predict_proba` gives them. Of many classes each is drawn against the
-        rest. A mapping from names to scores draws several models (two classes).
+        rest. A mapping from names to scores draws several models (two classes). With a model in the first place: X.
+    y : array-like of shape (n_samples,), default=None
+        With a model in the first place: the labels of the rows of X.
     pos_label : label, default=None
         The positive one of two classes; None for the second in sorted order.
     n_bins : int, default=10
@@ -52,7 +55,7 @@ def plot_calibration(
     >>> ax.lines[0].get_xydata().tolist()
     [[0.25, 0.0], [0.75, 1.0]]
     """
-    curves = scored_curves("plot_calibration", y_true, y_prob, pos_label)
+    curves = scored_curves("plot_calibration", y_true, y_prob, y, pos_label, methods=("predict_proba",))
     weights = row_weights(sample_weight, len(curves[0].score))
     ax = make_axes(ax)
     for index, (name, is_positive, prob) in enumerate(curves):

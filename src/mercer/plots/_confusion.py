@@ -10,19 +10,29 @@ from mercer._arrays import FloatArray
 from mercer._params import Null, OneOf, check_value
 from mercer.metrics import confusion_matrix
 from mercer.plots._axes import make_axes
+from mercer.plots._models import predictions
 
 _MOST_WITH_NUMBERS = 20  # classes; the cells of more have no room
 
 
 def plot_confusion(
-    y_true: Any, y_pred: Any, *, labels: Any = None, normalize: str | None = None, sample_weight: Any = None, ax: Any = None
+    y_true: Any,
+    y_pred: Any,
+    y: Any = None,
+    *,
+    labels: Any = None,
+    normalize: str | None = None,
+    sample_weight: Any = None,
+    ax: Any = None,
 ) -> Any:
     """Draw the confusion matrix: one row a true class, one column a predicted one.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        True and predicted labels.
+        True and predicted labels. Or a fitted classifier and X.
+    y : array-like of shape (n_samples,), default=None
+        With a model in the first place: the labels of the rows of X.
     labels : array-like, default=None
         The classes to show, in this order; None for all, sorted.
     normalize : {"true", "pred", "all"} or None, default=None
@@ -43,6 +53,7 @@ def plot_confusion(
     ['1', '1', '0', '2']
     """
     check_value("plot_confusion", "normalize", normalize, Null() | OneOf("true", "pred", "all"))
+    y_true, y_pred = predictions("plot_confusion", y_true, y_pred, y)
     shown = np.union1d(y_true, y_pred) if labels is None else np.asarray(labels)
     cells = confusion_matrix(y_true, y_pred, labels=shown, normalize=normalize, sample_weight=sample_weight)
     totals = cells.sum(axis=1, keepdims=True)

@@ -5,16 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
 from mercer._params import Integer, Null, check_value
 from mercer.plots._axes import COLOURS, QUIET, make_axes
+from mercer.plots._models import is_model, name_of
 
 _LONGEST = 32  # characters of a name; the rest gives way to the bars
 
 
 def plot_importances(
-    importances: Any, *, spread: Any = None, names: Any = None, max_features: int | None = 20, ax: Any = None
+    importances: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    scoring: Any = None,
+    n_repeats: int = 5,
+    random_state: Any = 0,
+    spread: Any = None,
+    names: Any = None,
+    max_features: int | None = 20,
+    ax: Any = None,
 ) -> Any:
     """Draw the importances of features as bars, the largest on top, with their spread as error bars.
 
@@ -23,6 +35,16 @@ def plot_importances(
     importances : array-like of shape (n_features,), a fitted model or the result of a permutation importance
         A model has `feature_importances_`; a result `importances_mean` and `importances_std`, as
         `sklearn.inspection.permutation_importance` gives it.
+    X : array-like, sparse matrix or table of shape (n_samples, n_features), default=None
+        With a model: draw how much its score on these rows falls when a feature is permuted, whatever the model has.
+    y : array-like of shape (n_samples,), default=None
+        What is true of the rows of X.
+    scoring : str, callable or None, default=None
+        With X: the score that falls; None for the model's own.
+    n_repeats : int, default=5
+        With X: how often each feature is permuted.
+    random_state : int, RandomState or None, default=0
+        With X: seeds the permutations.
     spread : array-like of shape (n_features,), default=None
         Standard deviations, where `importances` is an array.
     names : sequence of str, default=None
@@ -42,11 +64,21 @@ def plot_importances(
     >>> ax = plot_importances([0.1, 0.7, 0.2], spread=[0.01, 0.05, 0.02], names=["age", "income", "height"])
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['income', 'height', 'age']
+    >>> from sklearn.datasets import load_diabetes
+    >>> from mercer.linear_model import Ridge
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> ax = plot_importances(Ridge(alpha=0.1).fit(X, y), X, y, max_features=3)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['bmi', 's5', 'bp']
     """
     check_value("plot_importances", "max_features", max_features, Null() | Integer(1))
+    known = getattr(importances, "feature_names_in_", getattr(X, "columns", None))
+    label = "importance"
+    if X is not None:
+        importances = _of_permutations(importances, X, y, scoring=scoring, n_repeats=n_repeats, random_state=random_state)
+        label = "fall of the score when the feature is permuted"
     if spread is None:
         spread = getattr(importances, "importances_std", None)
-    known = getattr(importances, "feature_names_in_", None)
     values = _values(importances)
     labels = _names(names if names is not None else known, len(values))
     deviations = None if spread is None else np.asarray(spread, dtype=np.float64)
@@ -65,14 +97,30 @@ def plot_importances(
     ax.grid(axis="x", alpha=0.25)
     ax.set_axisbelow(True)
     left_out = len(values) - len(order)
-    ax.set(xlabel="importance", title="Importances of features" + (f" ({left_out} more are not shown)" if left_out else ""))
+    ax.set(xlabel=label, title="Importances of features" + (f" ({left_out} more are not shown)" if left_out else ""))
     return ax
+
+
+def _of_permutations(model: Any, X: Any, y: Any, **options: Any) -> Any:
+    from sklearn.inspection import permutation_importance
+
+    if not is_model(model):
+        raise TypeError("plot_importances: X and y go with a model; call plot_importances(model, X, y).")
+    if y is None:
+        raise TypeError("plot_importances: the score of a model needs y; call plot_importances(model, X, y).")
+    return permutation_importance(model, X, y, **options)
 
 
 def _values(importances: Any) -> FloatArray:
     for name in ("importances_mean", "feature_importances_"):
         if hasattr(importances, name):
             return np.asarray(getattr(importances, name), dtype=np.float64)
+    if is_model(importances):
+        check_is_fitted(importances)
+        raise TypeError(
+            f"plot_importances: {name_of(importances)} has no feature_importances_; with rows, plot_importances(model, X, y), "
+            "importances by permutation are drawn of any model."
+        )
     try:
         values = np.asarray(importances, dtype=np.float64)
     except (TypeError, ValueError):

@@ -11,17 +11,20 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from mercer._arrays import FloatArray
 from mercer._params import OneOf, check_value
 from mercer.plots._axes import COLOURS, QUIET, make_axes, place_legend
+from mercer.plots._models import predictions
 
 _N_PARTS = 10  # of the fitted values, for the mean residual in each
 
 
-def plot_residuals(y_true: Any, y_pred: Any, *, kind: str = "fitted", ax: Any = None) -> Any:
+def plot_residuals(y_true: Any, y_pred: Any, y: Any = None, *, kind: str = "fitted", ax: Any = None) -> Any:
     """Draw the residuals y_true - y_pred of a regression.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        True and predicted values.
+        True and predicted values. Or a fitted regressor and X.
+    y : array-like of shape (n_samples,), default=None
+        With a model in the first place: the targets of the rows of X.
     kind : {"fitted", "qq", "histogram"}, default="fitted"
         Against the predicted values, with the mean residual of each tenth of the rows, which is near zero where the model
         lacks no curve; standardised against normal quantiles, where normal residuals lie on the line; or as a histogram.
@@ -40,6 +43,7 @@ def plot_residuals(y_true: Any, y_pred: Any, *, kind: str = "fitted", ax: Any = 
     [[1.5, -0.5], [2.0, 0.0], [3.0, 1.0]]
     """
     check_value("plot_residuals", "kind", kind, OneOf("fitted", "qq", "histogram"))
+    y_true, y_pred = predictions("plot_residuals", y_true, y_pred, y)
     true, fitted = (np.asarray(column_or_1d(values), dtype=np.float64) for values in (y_true, y_pred))
     check_consistent_length(true, fitted)
     residuals = true - fitted

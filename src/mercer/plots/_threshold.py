@@ -52,6 +52,7 @@ def _measures(beta: float, alpha: float) -> dict[str, tuple[str, Callable[[_Coun
 def plot_threshold(
     y_true: Any,
     y_score: Any,
+    y: Any = None,
     *,
     measures: Sequence[str] = ("precision", "recall", "f_beta", "g_mean"),
     best: str = "f_beta",
@@ -66,10 +67,13 @@ def plot_threshold(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes.
+    y_true : array-like of shape (n_samples,) or fitted model
+        Labels of two classes. Or a fitted classifier.
     y_score : array-like of shape (n_samples,) or (n_samples, 2)
         Scores; rows with a score of the positive class that is no less than the cut-off are predicted positive.
+        With a model in the first place: X, whose scores are those of `predict_proba` or else `decision_function`.
+    y : array-like of shape (n_samples,), default=None
+        With a model in the first place: the labels of the rows of X.
     measures : sequence of str, default=("precision", "recall", "f_beta", "g_mean")
         What to draw, of "accuracy", "balanced_accuracy", "cwa", "f_beta", "g_mean", "precision", "recall" and "specificity".
     best : str, default="f_beta"
@@ -104,7 +108,7 @@ def plot_threshold(
     for name in measures:
         check_value("plot_threshold", "measures", name, OneOf(*known))
     check_value("plot_threshold", "best", best, OneOf(*known))
-    (curve, *others) = scored_curves("plot_threshold", y_true, y_score, pos_label)
+    (curve, *others) = scored_curves("plot_threshold", y_true, y_score, y, pos_label)
     if others:
         raise ValueError(
             "plot_threshold: y_true has more than two classes, or y_score several models; it must be one decision."
