@@ -77,6 +77,8 @@ def elbow(
     >>> elbow(X, range(1, 9)).suggested
     4
     """
+    if not isinstance(n_clusters, Iterable):
+        raise TypeError(f"elbow: n_clusters={n_clusters!r} is not valid; it must be several numbers, such as range(1, 11).")
     numbers = sorted({check_value("elbow", "n_clusters", k, Integer(1)) for k in n_clusters})
     if len(numbers) < 3:
         raise ValueError(f"elbow: n_clusters={numbers} is not valid; it must hold at least three different numbers.")

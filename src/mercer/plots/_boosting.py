@@ -140,7 +140,7 @@ def plot_boosting_round(
     'Round 2 of 3: error 0.250, weight 1.099'
     """
     if not (hasattr(model, "estimator_errors_") and hasattr(model, "classes_")):
-        if is_classifier(model) and not isinstance(model, type):
+        if not isinstance(model, type) and hasattr(model, "fit"):
             check_is_fitted(model)
         raise TypeError(f"plot_boosting_round: model={model!r} is not valid; it must be a fitted AdaBoostClassifier.")
     members = model.estimators_
@@ -148,10 +148,11 @@ def plot_boosting_round(
     check_value("plot_boosting_round", "n_points", n_points, Integer(10))
     require_rows("plot_boosting_round", X, y)
     plane = make_plane("plot_boosting_round", X, features, held, n_points)
-    rows, labels = np.asarray(plane.table), np.asarray(y)
-    wrong = np.array([member.predict(rows) != labels for member in members[:round]])
+    if not hasattr(members[0], "feature_names_in_"):
+        plane = plane._replace(grid=np.asarray(plane.grid), table=np.asarray(plane.table))
+    labels = np.asarray(y)
+    wrong = np.array([member.predict(plane.table) != labels for member in members[:round]])
     weights = _weights_before(model, wrong[:-1], row_weights(sample_weight, len(labels)))
-    plane = plane._replace(grid=np.asarray(plane.grid))  # members know no names of features
     regions = find_regions("plot_boosting_round", members[round - 1], plane, y)
     ax = make_axes(ax)
     draw_regions(ax, plane, regions)

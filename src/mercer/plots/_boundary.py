@@ -93,7 +93,7 @@ def _check_model(model: Any) -> None:
     if isinstance(model, type):
         raise TypeError(f"plot_boundary: {model.__name__} is a class; give a fitted model.")
     if not is_model(model):
-        raise TypeError(f"plot_boundary: model={model!r} cannot predict; call plot_boundary(model, X, y).")
+        raise TypeError(f"plot_boundary: {name_of(model)} cannot predict; call plot_boundary(model, X, y).")
     if is_regressor(model):
         raise TypeError(f"plot_boundary: {name_of(model)} is a regressor; it must be a classifier.")
     check_is_fitted(model)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from scipy.optimize import OptimizeResult
 
 from mercer._arrays import FloatArray
 from mercer._params import Function, Integer, Interval, Null, Real, check_value
+from mercer.optim import Trace
 from mercer.plots._axes import COLOURS, make_axes, place_legend
 
 _N_PLACES = 120  # along each axis, where the function is computed
@@ -63,7 +65,11 @@ def plot_descent(
     check_value("plot_descent", "fun", fun, Null() | Function())
     check_value("plot_descent", "n_levels", n_levels, Integer(1))
     check_value("plot_descent", "spacing", spacing, Real(above=0))
-    paths = {str(name): _path(each) for name, each in (result.items() if _is_several(result) else [("", result)])}
+    # A result of SciPy's kind is itself a mapping, of its fields.
+    is_several = isinstance(result, Mapping) and not isinstance(result, OptimizeResult)
+    paths = {str(name): _path(each) for name, each in (result.items() if is_several else [("", result)])}
+    if not paths:
+        raise ValueError("plot_descent: the mapping of results is empty; it must have one at least.")
     together = np.concatenate(list(paths.values()))
     x, y = (
         _limits(name, limits, values) for name, limits, values in zip(("xlim", "ylim"), (xlim, ylim), together.T, strict=True)
@@ -79,17 +85,14 @@ def plot_descent(
     return ax
 
 
-def _is_several(result: Any) -> bool:
-    """Whether it is a mapping of results; a result of SciPy is a mapping of its own fields."""
-    return isinstance(result, Mapping) and not hasattr(result, "trace") and not hasattr(result, "x")
-
-
 def _path(result: Any) -> FloatArray:
-    if isinstance(result, Mapping) and not hasattr(result, "trace"):
-        raise TypeError("plot_descent: the result holds no path; mercer.optim.minimize keeps one (keep_path=True).")
-    trace = getattr(result, "trace", result)
+    """The points of a descent, one a row."""
+    if isinstance(result, OptimizeResult):
+        if not isinstance(result.get("trace"), Trace):
+            raise TypeError("plot_descent: the result holds no path; mercer.optim.minimize keeps one.")
+        result = result.trace
     try:
-        path = np.asarray(trace.x if hasattr(trace, "x") else trace, dtype=np.float64)
+        path = np.asarray(result.x if isinstance(result, Trace) else result, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"plot_descent: result={result!r} is not valid; it must be what mercer.optim.minimize gave, or an array of points."

@@ -26,7 +26,7 @@ def plot_elbow(
     curve : {array-like, sparse matrix} of shape (n_samples, n_features) or ElbowCurve
         The data, or what `mercer.cluster.elbow` made of them.
     n_clusters : iterable of int or None, default=None
-        With data: the numbers to try, at least three; None for 1 to 10, or to the number of rows if that is less.
+        With data: the numbers to try, at least three; None for 1 to 10, or to the number of rows if there are fewer.
     estimator : KMeans or None, default=None
         With data: what to fit, apart from `n_clusters`; None means ``KMeans(n_init=3, random_state=0)``.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -78,5 +78,5 @@ def _curve_of(X: Any, n_clusters: Iterable[int] | None, estimator: KMeans | None
     if hasattr(X, "fit"):
         raise TypeError("plot_elbow: the data come first, as in plot_elbow(X, estimator=KMeans(n_init=5)).")
     if n_clusters is None:
-        n_clusters = range(1, min(10, count_rows(X)) + 1)
+        n_clusters = range(1, max(3, min(10, count_rows(X))) + 1)
     return elbow(X, n_clusters, estimator=estimator, sample_weight=sample_weight)

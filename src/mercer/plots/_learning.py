@@ -200,27 +200,40 @@ def plot_validation_curve(
 
 
 def _learning_of_model(model: Any, X: Any, y: Any = None, *, scoring: Any = None, **options: Any) -> _Curve:
+    _require_known("plot_learning_curve", options, learning_curve)
     sizes, train, test, *_ = learning_curve(model, X, y, scoring=scoring, **options)
     return _Curve(sizes, train, test, _score_name(model, scoring))
 
 
 def _given_learning(train_sizes: Any, train_scores: Any, test_scores: Any) -> _Curve:
-    return _Curve(np.asarray(train_sizes), train_scores, test_scores)
+    return _Curve(_points("plot_learning_curve", "train_sizes", train_sizes), train_scores, test_scores)
 
 
 def _validation_of_model(
     model: Any, X: Any, y: Any = None, *, param_name: str, param_range: Any, scoring: Any = None, **options: Any
 ) -> _Curve:
+    _require_known("plot_validation_curve", options, validation_curve)
     train, test = validation_curve(model, X, y, param_name=param_name, param_range=param_range, scoring=scoring, **options)
-    return _Curve(_points(param_range), train, test, _score_name(model, scoring), param_name)
+    return _Curve(
+        _points("plot_validation_curve", "param_range", param_range), train, test, _score_name(model, scoring), param_name
+    )
 
 
 def _given_validation(values: Any, train_scores: Any, test_scores: Any) -> _Curve:
-    return _Curve(_points(values), train_scores, test_scores)
+    return _Curve(_points("plot_validation_curve", "values", values), train_scores, test_scores)
 
 
-def _points(values: Any) -> npt.NDArray[Any]:
-    """Values of a parameter; what is not all numbers stays what it is (None among numbers, tuples, estimators)."""
+def _require_known(owner: str, options: dict[str, Any], function: Callable[..., Any]) -> None:
+    known = list(inspect.signature(function).parameters)[3:]
+    for name in options:
+        if name not in known:
+            raise TypeError(f"{owner}: there is no option {name!r}; options are {', '.join(map(repr, known))}.")
+
+
+def _points(owner: str, name: str, values: Any) -> npt.NDArray[Any]:
+    """Values along the horizontal axis; what is not all numbers stays what it is (None among numbers, tuples, estimators)."""
+    if isinstance(values, str) or not hasattr(values, "__len__"):
+        raise TypeError(f"{owner}: {name}={values!r} is not valid; it must be a sequence of values.")
     try:
         points = np.asarray(values)
     except ValueError:  # sequences of different lengths

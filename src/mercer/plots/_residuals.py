@@ -44,7 +44,7 @@ def plot_residuals(y_true: Any, y_pred: Any, y: Any = None, *, kind: str = "fitt
     """
     check_value("plot_residuals", "kind", kind, OneOf("fitted", "qq", "histogram"))
     y_true, y_pred = predictions("plot_residuals", y_true, y_pred, y)
-    true, fitted = (np.asarray(column_or_1d(values), dtype=np.float64) for values in (y_true, y_pred))
+    true, fitted = _numbers("y_true", y_true), _numbers("y_pred", y_pred)
     check_consistent_length(true, fitted)
     residuals = true - fitted
     if not np.isfinite(residuals).all():
@@ -54,6 +54,14 @@ def plot_residuals(y_true: Any, y_pred: Any, y: Any = None, *, kind: str = "fitt
     draw(ax, residuals, fitted)
     ax.grid(alpha=0.25)
     return ax
+
+
+def _numbers(name: str, values: Any) -> FloatArray:
+    column = column_or_1d(values)
+    try:
+        return np.asarray(column, dtype=np.float64)
+    except ValueError as error:
+        raise ValueError(f"plot_residuals: {name} holds {column.tolist()[0]!r}; residuals are those of numbers.") from error
 
 
 def _draw_fitted(ax: Any, residuals: FloatArray, fitted: FloatArray) -> None:
