@@ -1,0 +1,105 @@
+"""`docs/differences.md` lists every difference from scikit-learn's signatures, and none that is gone."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator
+
+from tests.common.discovery import public_objects
+
+PAGE = Path(__file__).parent.parent / "docs" / "differences.md"
+VERSION = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+pytestmark = pytest.mark.skipif(VERSION < (1, 9), reason="the page compares with scikit-learn 1.9")
+
+
+class Difference(NamedTuple):
+    """What a signature has and lacks, and which parameters have another default or another place."""
+
+    new: frozenset[str]
+    gone: frozenset[str]
+    otherwise: frozenset[str]
+
+
+def peers() -> Iterator[tuple[str, Any, Any]]:
+    """Mercer's classes and functions with those of scikit-learn that have the same name in the same module."""
+    for full_name, own in public_objects().items():
+        module, _, name = full_name.rpartition(".")
+        try:
+            peer = getattr(importlib.import_module(module.replace("mercer", "sklearn", 1)), name, None)
+        except ModuleNotFoundError:
+            continue
+        if peer is not None:
+            yield full_name, own, peer
+
+
+def parameters(of: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    return dict(inspect.signature(of).parameters)
+
+
+def difference(own: Callable[..., Any], peer: Callable[..., Any]) -> Difference:
+    ours, theirs = parameters(own), parameters(peer)
+    shared = [name for name in theirs if name in ours]
+    otherwise = [
+        name
+        for name in shared
+        if repr(ours[name].default) != repr(theirs[name].default) or ours[name].kind is not theirs[name].kind
+    ]
+    return Difference(frozenset(ours) - frozenset(theirs), frozenset(theirs) - frozenset(ours), frozenset(otherwise))
+
+
+def signature_differences() -> dict[str, Difference]:
+    found = {name: difference(own, peer) for name, own, peer in peers()}
+    return {name: each for name, each in found.items() if any(each)}
+
+
+def listed() -> dict[str, Difference]:
+    """The table of parameters on the page, by the last part of a name."""
+    section = PAGE.read_text().partition("\n## Parameters\n")[2].partition("\n## ")[0]
+    rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("| `")]
+    named = lambda cell: re.findall(r"`(\w+)`", cell)  # noqa: E731
+    return {name: Difference(*(frozenset(named(cell)) for cell in cells)) for names, *cells in rows for name in named(names)}
+
+
+def test_the_page_lists_every_difference_of_a_signature():
+    page, found = listed(), signature_differences()
+    for full_name, each in found.items():
+        name = full_name.rpartition(".")[2]
+        assert name in page, f"docs/differences.md, Parameters: no row for {full_name}: {each}"
+        assert page[name] == each, f"docs/differences.md, Parameters: {full_name} differs by {each}"
+    known = {full_name.rpartition(".")[2] for full_name in found}
+    assert set(page) <= known, f"docs/differences.md, Parameters: no difference is left of {set(page) - known}"
+
+
+def test_every_name_on_the_page_is_one_of_mercer():
+    first_cells = [line.split("|")[1] for line in PAGE.read_text().splitlines() if line.startswith("| ")]
+    public = {name.rpartition(".")[2] for name in public_objects()}
+    classes = {name for cell in first_cells for name in re.findall(r"`([A-Z]\w+)[`(]", cell)}
+    assert classes
+    assert classes <= public
+
+
+ESTIMATORS = [each for each in peers() if inspect.isclass(each[1]) and issubclass(each[1], BaseEstimator)]
+
+
+@pytest.mark.parametrize(("full_name", "own", "peer"), ESTIMATORS, ids=[each[0] for each in ESTIMATORS])
+def test_every_method_of_scikit_learn_is_there_or_on_the_page(full_name, own, peer):
+    missing = methods(peer) - methods(own)
+    rows = [line for line in PAGE.read_text().splitlines() if f"`{own.__name__}`" in line]
+    for name in missing:
+        assert any(f"`{name}`" in row for row in rows), (
+            f"docs/differences.md: no row of {full_name} says that {name} is missing"
+        )
+
+
+def methods(cls: type) -> set[str]:
+    """Public methods; requests of metadata follow from their signatures."""
+    found = {name for base in cls.__mro__ for name, value in vars(base).items() if callable(value) or hasattr(value, "__get__")}
+    return {name for name in found if not name.startswith("_") and not name.endswith(("_", "_request"))}
