@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import sklearn.ensemble
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification, make_friedman1, make_regression
@@ -541,3 +542,23 @@ def test_an_unseen_category_follows_the_rule():
         assert len(forest.estimators_[0].predict(strange)) == 3
     with pytest.raises(ValueError, match="'z'"):
         RandomForestClassifier(5, unseen="error", random_state=0).fit(table, y).predict(strange)
+
+
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_the_rows_of_a_tree_are_numbers_of_four_bytes_that_grow_it_again(bootstrap):
+    X, y = IRIS
+    forest = RandomForestClassifier(3, bootstrap=bootstrap, random_state=None).fit(X, y)
+    for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
+        assert rows.dtype == np.int32
+        np.testing.assert_allclose(clone(tree).fit(X[rows], y[rows]).tree_.value, tree.tree_.value)
+
+
+def test_a_forest_names_the_kind_of_its_trees_before_it_is_fitted():
+    assert type(RandomForestRegressor().estimator) is DecisionTreeRegressor
+    assert type(ExtraTreesClassifier().estimator) is ExtraTreeClassifier
+    assert "estimator" not in RandomForestRegressor().get_params()
+
+
+def test_a_sparse_y_is_refused_with_the_remedy():
+    with pytest.raises(ValueError, match=r"y is sparse: .*y\.toarray"):
+        RandomForestClassifier().fit(np.eye(3), sp.csr_matrix(np.eye(3)))

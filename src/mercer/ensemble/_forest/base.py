@@ -171,16 +171,21 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
         return TreeSequence(self._member, len(self._trees))
 
     @property
+    def estimator(self) -> Any:
+        """A tree of the forest's kind with the defaults of its class, as scikit-learn's forests have it."""
+        return self._tree_class()
+
+    @property
     def estimator_(self) -> Any:
         """The estimator that the trees are instances of, not fitted."""
         check_is_fitted(self)
         return self._tree_class(**self._tree_params())
 
     @property
-    def estimators_samples_(self) -> list[npt.NDArray[np.intp]]:
+    def estimators_samples_(self) -> list[npt.NDArray[np.signedinteger[Any]]]:
         """The rows that each tree was grown on, as often as they were drawn; drawn anew at every look."""
         check_is_fitted(self)
-        return [bags.rows(member) for bags in self._bags for member in range(len(bags))]
+        return [_short(bags.rows(member)) for bags in self._bags for member in range(len(bags))]
 
     @property
     def tree_weights_(self) -> FloatArray:
@@ -280,6 +285,11 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _short(rows: npt.NDArray[np.intp]) -> npt.NDArray[np.signedinteger[Any]]:
+    """Row numbers in four bytes each, as scikit-learn gives them, wherever they have room."""
+    return rows.astype(np.int32) if rows.max(initial=0) <= np.iinfo(np.int32).max else rows
 
 
 def _are_equal(one: Any, other: Any) -> bool:

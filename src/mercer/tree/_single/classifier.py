@@ -91,7 +91,8 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[mis
     Fitting takes O(n d) for ranking by a radix sort and O(n d) a level of the tree. Missing values (NaN) go to the side that is
     better in training; where training had none, to the larger side. Values of a feature that differ by 1e-7
     at most count as one, as in scikit-learn, which rounds X to single precision before; here it keeps the precision that it
-    has. Of equally good splits the feature with the lowest number wins, where scikit-learn draws one. Nodes are numbered parents first, left before right, also with `max_leaf_nodes`.
+    has. Of equally good splits the feature with the lowest number wins, where scikit-learn draws one. Nodes are numbered
+    parents first, left before right, also with `max_leaf_nodes`.
 
     References
     ----------
