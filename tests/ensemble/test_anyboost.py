@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from mercer._trace import Status
 from mercer.ensemble import AdaBoostClassifier, AnyBoost
-from mercer.ensemble._anyboost.line_search import Line
+from mercer.ensemble._boosting.line_search import Line
 from mercer.losses import Exponential, Huber, Logistic, Pinball, SoftmaxCrossEntropy, ZeroOne, get_loss
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.reference.boosting import best_step

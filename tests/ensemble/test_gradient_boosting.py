@@ -312,6 +312,24 @@ def test_a_warm_start_must_be_the_same_model(change, message):
     np.testing.assert_array_equal(model.predict_proba(X), before)  # a failed fit leaves the model as it was
 
 
+def test_trees_of_a_warm_start_keep_the_parameters_that_they_were_grown_with():
+    X, y = numbers(100)
+    model = GradientBoostingRegressor(n_estimators=3, max_depth=1, warm_start=True).fit(X, y)
+    model.set_params(n_estimators=5, max_depth=2).fit(X, y)
+    assert [tree.max_depth for tree in model.estimators_.ravel()] == [1, 1, 1, 2, 2]
+    assert [tree.get_depth() for tree in model.estimators_.ravel()] == [1, 1, 1, 2, 2]
+    np.testing.assert_allclose(sum(0.1 * tree.predict(X) for tree in model.estimators_.ravel()) + y.mean(), model.predict(X))
+
+
+def test_rounds_of_a_warm_start_that_left_no_rows_out_improve_nothing_there():
+    X, y = numbers(100)
+    model = GradientBoostingRegressor(n_estimators=3, warm_start=True, random_state=0).fit(X, y)
+    model.set_params(n_estimators=5, subsample=0.5).fit(X, y)
+    assert model.oob_improvement_.shape == model.oob_scores_.shape == (5,)
+    assert not model.oob_improvement_[:3].any()
+    assert model.oob_improvement_[3:].all()
+
+
 def test_a_monitor_sees_every_round_and_may_end_the_fit():
     X, y = numbers(200)
     seen = []

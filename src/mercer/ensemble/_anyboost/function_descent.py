@@ -9,7 +9,7 @@ import numpy as np
 from mercer._arrays import FloatArray
 from mercer._trace import Certificate, Record, Status
 from mercer.ensemble._anyboost.directions import Directions
-from mercer.ensemble._anyboost.line_search import Line
+from mercer.ensemble._boosting.line_search import Line
 from mercer.ensemble._gradient_boosting.objectives import Objective, QuantileObjective, SquaredObjective
 from mercer.losses import Absolute, Loss, Pinball, Squared
 

@@ -43,8 +43,8 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):  # type: ig
         classes.
     random_state, max_features, verbose, max_leaf_nodes, warm_start, validation_fraction, n_iter_no_change, tol, ccp_alpha
         As for `GradientBoostingRegressor`. The rows that early stopping holds out are stratified by class.
-    categorical_features, unseen
-        As for `DecisionTreeClassifier`.
+    line_search, categorical_features, unseen
+        As for `GradientBoostingRegressor`.
 
     Attributes
     ----------
@@ -113,6 +113,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):  # type: ig
         n_iter_no_change: int | None = None,
         tol: float = 1e-4,
         ccp_alpha: float = 0.0,
+        line_search: str = "leaf",
         categorical_features: Any = "from_dtype",
         unseen: str = "missing",
     ) -> None:
@@ -135,6 +136,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):  # type: ig
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.ccp_alpha = ccp_alpha
+        self.line_search = line_search
         self.categorical_features = categorical_features
         self.unseen = unseen
 

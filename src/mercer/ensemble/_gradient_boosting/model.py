@@ -41,6 +41,7 @@ RULES: dict[str, Rule] = {
     "validation_fraction": Real(above=0, below=1),
     "n_iter_no_change": Null() | Integer(1),
     "tol": Real(least=0),
+    "line_search": OneOf("leaf", "learner"),
     "categorical_features": CATEGORICAL_RULE,
     "unseen": UNSEEN_RULE,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.special import logit
 
 from mercer._arrays import FloatArray
 from mercer._params import InvalidParameterError
+from mercer.ensemble._boosting.line_search import Line
 from mercer.ensemble._gradient_boosting.leaves import Leaves, divide
 from mercer.ensemble._gradient_boosting.search import search_leaves
 from mercer.losses import (
@@ -86,6 +88,10 @@ class Objective:
     ) -> FloatArray | None:
         """The step of each leaf; None where the tree's own values, the means of the residuals, are it."""
         return search_leaves(self.loss, leaves, y, raw[:, 0])
+
+    def line(self, y: FloatArray, raw: FloatArray, h: FloatArray, output: int, weights: FloatArray | None) -> Line:
+        """The loss along a learner with the values h, added to one output."""
+        return Line(self.loss, y, raw[:, output], h, weights)
 
     def score(self, y: FloatArray, raw: FloatArray, weights: FloatArray | None) -> float:
         """The mean loss, in the units of scikit-learn's scores."""
@@ -184,6 +190,30 @@ class SoftmaxObjective(Objective):
         size = np.abs(residuals)  # the residual is [y = k] - p, so that size is p or 1 - p
         step = divide(leaves.sums(residuals), leaves.sums(size * (1 - size)))
         return step * (self.n_outputs - 1) / self.n_outputs
+
+    def line(self, y: FloatArray, raw: FloatArray, h: FloatArray, output: int, weights: FloatArray | None) -> Line:
+        return Line(_OneOfSoftmax(self.loss, raw, output), y, raw[:, output], h, weights)
+
+
+@dataclass(frozen=True)
+class _OneOfSoftmax:
+    """Cross-entropy as a function of one class's raw output, where those of the others stay."""
+
+    loss: Loss
+    raw: FloatArray
+    output: int
+
+    def _share(self, raw: FloatArray) -> FloatArray:
+        moved = self.raw.copy()
+        moved[:, self.output] = raw
+        return np.asarray(self.loss.inverse_link(moved))[:, self.output]
+
+    def derivative(self, y: FloatArray, raw: FloatArray) -> FloatArray:
+        return np.asarray(self._share(raw) - (y == self.output))
+
+    def second_derivative(self, y: FloatArray, raw: FloatArray) -> FloatArray:
+        share = self._share(raw)
+        return np.asarray(share * (1 - share))
 
 
 def regression_objective(loss: str | Loss, alpha: float) -> Objective:

@@ -66,6 +66,10 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):  # type: igno
         See `n_iter_no_change`.
     ccp_alpha : float, default=0.0
         Cost-complexity pruning of every tree.
+    line_search : {"leaf", "learner"}, default="leaf"
+        What is searched for the least loss: the value of each leaf, or one step for the whole tree, whose leaves keep the mean
+        residuals (AnyBoost). With "learner" the fit ends at a tree without a positive correlation with the residuals, which
+        is not kept.
     categorical_features, unseen
         As for `DecisionTreeRegressor`.
 
@@ -148,6 +152,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):  # type: igno
         n_iter_no_change: int | None = None,
         tol: float = 1e-4,
         ccp_alpha: float = 0.0,
+        line_search: str = "leaf",
         categorical_features: Any = "from_dtype",
         unseen: str = "missing",
     ) -> None:
@@ -171,6 +176,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):  # type: igno
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.ccp_alpha = ccp_alpha
+        self.line_search = line_search
         self.categorical_features = categorical_features
         self.unseen = unseen
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy, deepcopy
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ from sklearn.model_selection import train_test_split
 from mercer._arrays import FloatArray
 from mercer._random import as_random_state
 from mercer._trees.growth import GROWTH_RULES, Targets
+from mercer._trees.store import TreeStore
 from mercer._trees.training import Training
 from mercer.ensemble._boosting.tree_source import TreeSource
 from mercer.ensemble._gradient_boosting.objectives import Objective
@@ -90,17 +92,27 @@ class Session:
             )
         return parts[0], parts[1]
 
+    def _earlier_members(self, store: TreeStore) -> Iterator[Any]:
+        """Those of a warm start keep the parameters that they were grown with."""
+        for t, earlier in enumerate(self._earlier):
+            member = copy(earlier)
+            member.tree_ = store[t]
+            yield member
+
+    def _new_members(self, store: TreeStore) -> Iterator[Any]:
+        facts = self._source.facts(self._owner)
+        for t, seed in enumerate(self.rounds.seeds, start=len(self._earlier)):
+            yield self._source.member(store[t], facts, random_state=seed)
+
     def attributes(self) -> dict[str, Any]:
         """The fitted attributes after the rounds so far."""
         store, n_outputs, source = self.rounds.trees(), self._objective.n_outputs, self._source
-        facts = source.facts(self._owner)
-        seeds = [member.random_state for member in self._earlier] + self.rounds.seeds
-        members = np.empty(len(seeds), dtype=object)
-        members[:] = [source.member(store[t], facts, random_state=seed) for t, seed in enumerate(seeds)]
+        members = np.empty(len(store), dtype=object)
+        members[:] = [*self._earlier_members(store), *self._new_members(store)]
         labels = {"classes_": self._data.classes[0], "n_classes_": len(self._data.classes[0])} if self._data.classes else {}
         return {
             "estimators_": members.reshape(-1, n_outputs),
-            "n_estimators_": len(seeds) // n_outputs,
+            "n_estimators_": len(store) // n_outputs,
             "n_trees_per_iteration_": n_outputs,
             "init_": self._start.init,
             "max_features_": source.max_features,

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from mercer._arrays import FloatArray
-from mercer.losses import Absolute, Loss, Pinball, Squared
+from mercer.losses import Absolute, Pinball, Squared
 
 _MAX_DOUBLINGS = 60
 _MAX_STEPS = 100
 _TOL = 1e-12  # of the slope, against that at the start; and of the step
 
 
+class Slopes(Protocol):
+    """All that a line search asks of a loss of one raw output."""
+
+    def derivative(self, y: FloatArray, raw: FloatArray) -> FloatArray: ...
+
+    def second_derivative(self, y: FloatArray, raw: FloatArray) -> FloatArray: ...
+
+
 class Line:
     """phi(t) = sum of w loss(y, raw + t h), with phi'(0) < 0."""
 
-    def __init__(self, loss: Loss, y: FloatArray, raw: FloatArray, h: FloatArray, weights: FloatArray | None) -> None:
+    def __init__(self, loss: Slopes, y: FloatArray, raw: FloatArray, h: FloatArray, weights: FloatArray | None) -> None:
         self._loss, self._y, self._raw, self._h = loss, y, raw, h
         self._weighted = h if weights is None else weights * h
 
