@@ -1,70 +1,70 @@
 """Mercer: classical machine learning, complete, certified and fast, under scikit-learn's API."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from mercer._exports import exports
 
 if TYPE_CHECKING:
-    from mercer import (
-        calibration,
-        cluster,
-        datasets,
-        ensemble,
-        linear_model,
-        losses,
-        metrics,
-        model_selection,
-        optim,
-        penalties,
-        plots,
-        preprocessing,
-        svm,
-        tree,
+    from sklearn import (
+        clone as clone,
+        config_context as config_context,
+        get_config as get_config,
+        set_config as set_config,
     )
-    from mercer._persistence import FileFormatError, load, save
-    from mercer._show_versions import show_versions
+
+    from mercer import (
+        base as base,
+        calibration as calibration,
+        callback as callback,
+        cluster as cluster,
+        compose as compose,
+        covariance as covariance,
+        cross_decomposition as cross_decomposition,
+        datasets as datasets,
+        decomposition as decomposition,
+        discriminant_analysis as discriminant_analysis,
+        dummy as dummy,
+        ensemble as ensemble,
+        exceptions as exceptions,
+        experimental as experimental,
+        feature_extraction as feature_extraction,
+        feature_selection as feature_selection,
+        frozen as frozen,
+        gaussian_process as gaussian_process,
+        impute as impute,
+        inspection as inspection,
+        isotonic as isotonic,
+        kernel_approximation as kernel_approximation,
+        kernel_ridge as kernel_ridge,
+        linear_model as linear_model,
+        losses as losses,
+        manifold as manifold,
+        metrics as metrics,
+        mixture as mixture,
+        model_selection as model_selection,
+        multiclass as multiclass,
+        multioutput as multioutput,
+        naive_bayes as naive_bayes,
+        neighbors as neighbors,
+        neural_network as neural_network,
+        optim as optim,
+        penalties as penalties,
+        pipeline as pipeline,
+        plots as plots,
+        preprocessing as preprocessing,
+        random_projection as random_projection,
+        semi_supervised as semi_supervised,
+        svm as svm,
+        tree as tree,
+        utils as utils,
+    )
+    from mercer._persistence import FileFormatError as FileFormatError, load as load, save as save
+    from mercer._show_versions import show_versions as show_versions
 
 __version__ = "0.1.0"
-__all__ = [
-    "FileFormatError",
-    "__version__",
-    "calibration",
-    "cluster",
-    "datasets",
-    "ensemble",
-    "linear_model",
-    "load",
-    "losses",
-    "metrics",
-    "model_selection",
-    "optim",
-    "penalties",
-    "plots",
-    "preprocessing",
-    "save",
-    "show_versions",
-    "svm",
-    "tree",
-]
 
-
-_FUNCTIONS = {
-    "FileFormatError": "mercer._persistence",
-    "load": "mercer._persistence",
-    "save": "mercer._persistence",
-    "show_versions": "mercer._show_versions",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # Submodules load when first used: `import mercer` itself imports nothing.
-    if name in _FUNCTIONS:
-        return getattr(importlib.import_module(_FUNCTIONS[name]), name)
-    if name in __all__:
-        return importlib.import_module(f"mercer.{name}")
-    raise AttributeError(f"module 'mercer' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+# Everything loads when first used: `import mercer` itself imports nothing else.
+__getattr__, __dir__ = exports(
+    __name__,
+    {"._persistence": ("FileFormatError", "load", "save"), "._show_versions": ("show_versions",)},
+)

@@ -13,6 +13,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 import mercer
+from mercer._exports import own_names
 
 
 @functools.cache
@@ -31,8 +32,11 @@ def public_module_names() -> tuple[str, ...]:
 
 
 def public_modules() -> Iterator[ModuleType]:
-    """The same, imported."""
-    return map(importlib.import_module, public_module_names())
+    """Those that have names of Mercer's own, imported."""
+    for name in public_module_names():
+        # To import a module of this package is to switch something on in scikit-learn.
+        if not name.startswith("mercer.experimental.") and own_names(module := importlib.import_module(name)):
+            yield module
 
 
 def is_own_estimator(found: Any) -> bool:
@@ -46,6 +50,6 @@ def public_estimators() -> dict[str, type[BaseEstimator]]:
     return {
         f"{module.__name__}.{name}": found
         for module in public_modules()
-        for name in getattr(module, "__all__", ())
+        for name in own_names(module)
         if is_own_estimator(found := getattr(module, name))
     }

@@ -10,8 +10,7 @@ A rule turns a value into the checked value or says what would do. Rules are com
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
-from numbers import Real as AnyReal
+from numbers import Integral, Real as AnyReal
 from types import SimpleNamespace
 from typing import Any, ClassVar, Protocol
 

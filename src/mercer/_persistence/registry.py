@@ -20,6 +20,7 @@ import scipy.special
 from sklearn.base import BaseEstimator
 
 from mercer._discovery import is_own_estimator, public_estimators, public_module_names, public_modules
+from mercer._exports import own_names
 from mercer._lazy import lazy_property
 
 Thing = TypeVar("Thing")
@@ -232,12 +233,12 @@ def _find_enum(name: str) -> type[Enum] | None:
 
 
 def _find_public(name: str) -> Any:
-    """What stands in the `__all__` of one of Mercer's public modules under its full name; None if nothing does."""
+    """What one of Mercer's public modules has of its own under a full name; None if nothing."""
     module, _, attribute = name.rpartition(".")
     if module not in public_module_names():
         return None
     found = importlib.import_module(module)
-    return getattr(found, attribute) if attribute in getattr(found, "__all__", ()) else None
+    return getattr(found, attribute) if attribute in own_names(found) else None
 
 
 def _imported(entry: str) -> Any:
@@ -286,7 +287,7 @@ def _public_classes(is_wanted: Callable[[type], bool]) -> dict[str, type]:
 def _dataclasses_of(package: str) -> dict[str, type]:
     """The dataclasses of a package with estimators, as "mercer.<package>.<class>"; where two have the same name, neither."""
     whole = importlib.import_module(package)
-    if not any(is_own_estimator(getattr(whole, name)) for name in getattr(whole, "__all__", ())):
+    if not any(is_own_estimator(getattr(whole, name)) for name in own_names(whole)):
         return {}
     found: dict[str, list[type]] = defaultdict(list)
     for entry in pkgutil.walk_packages(whole.__path__, f"{package}."):

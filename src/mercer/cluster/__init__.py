@@ -1,7 +1,21 @@
 """Clustering."""
 
-from mercer.cluster._elbow import ElbowCurve, elbow
-from mercer.cluster._kmeans import KMeans
-from mercer.cluster._seeding import kmeans_plusplus
+from typing import TYPE_CHECKING
 
-__all__ = ["ElbowCurve", "KMeans", "elbow", "kmeans_plusplus"]
+from mercer._exports import exports
+
+if TYPE_CHECKING:
+    from sklearn.cluster import *  # noqa: F403
+
+    from mercer.cluster._elbow import ElbowCurve as ElbowCurve, elbow as elbow
+    from mercer.cluster._kmeans import KMeans as KMeans
+    from mercer.cluster._seeding import kmeans_plusplus as kmeans_plusplus
+
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "._elbow": ("ElbowCurve", "elbow"),
+        "._kmeans": ("KMeans",),
+        "._seeding": ("kmeans_plusplus",),
+    },
+)

@@ -1,5 +1,25 @@
 """Small real tables that come with the library, each with its source and licence (see LICENSES.md beside this file)."""
 
-from mercer.datasets._tables import Dataset, dataset_path, list_datasets, load_cars, load_dataset, load_election, load_penguins
+from typing import TYPE_CHECKING
 
-__all__ = ["Dataset", "dataset_path", "list_datasets", "load_cars", "load_dataset", "load_election", "load_penguins"]
+from mercer._exports import exports
+
+if TYPE_CHECKING:
+    from sklearn.datasets import *  # noqa: F403
+
+    from mercer.datasets._tables import (
+        Dataset as Dataset,
+        dataset_path as dataset_path,
+        list_datasets as list_datasets,
+        load_cars as load_cars,
+        load_dataset as load_dataset,
+        load_election as load_election,
+        load_penguins as load_penguins,
+    )
+
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "._tables": ("Dataset", "dataset_path", "list_datasets", "load_cars", "load_dataset", "load_election", "load_penguins"),
+    },
+)

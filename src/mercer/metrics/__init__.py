@@ -4,192 +4,130 @@ What scikit-learn has goes by its names, parameters and meaning. Multilabel indi
 clusterings, distances and rankings are its own, passed on.
 """
 
-from sklearn.metrics import (
-    ConfusionMatrixDisplay,
-    DetCurveDisplay,
-    DistanceMetric,
-    PrecisionRecallDisplay,
-    PredictionErrorDisplay,
-    RocCurveDisplay,
-    adjusted_mutual_info_score,
-    adjusted_rand_score,
-    calinski_harabasz_score,
-    completeness_score,
-    consensus_score,
-    coverage_error,
-    davies_bouldin_score,
-    dcg_score,
-    euclidean_distances,
-    fowlkes_mallows_score,
-    hinge_loss,
-    homogeneity_completeness_v_measure,
-    homogeneity_score,
-    label_ranking_average_precision_score,
-    label_ranking_loss,
-    make_scorer,
-    metric_at_thresholds,
-    multilabel_confusion_matrix,
-    mutual_info_score,
-    nan_euclidean_distances,
-    ndcg_score,
-    normalized_mutual_info_score,
-    pair_confusion_matrix,
-    pairwise_distances,
-    pairwise_distances_argmin,
-    pairwise_distances_argmin_min,
-    pairwise_distances_chunked,
-    pairwise_kernels,
-    rand_score,
-    silhouette_samples,
-    silhouette_score,
-    v_measure_score,
-)
+from typing import TYPE_CHECKING
 
-from mercer.metrics._accuracy import accuracy_score, error_rate, hamming_loss, zero_one_loss
-from mercer.metrics._agreement import cohen_kappa_score, matthews_corrcoef
-from mercer.metrics._areas import average_precision_score, roc_auc_score
-from mercer.metrics._confusion import confusion_matrix
-from mercer.metrics._curves import auc, confusion_matrix_at_thresholds, det_curve, precision_recall_curve, roc_curve
-from mercer.metrics._deviance import mean_gamma_deviance, mean_poisson_deviance, mean_tweedie_deviance
-from mercer.metrics._explained import (
-    d2_absolute_error_score,
-    d2_pinball_score,
-    d2_tweedie_score,
-    explained_variance_score,
-    r2_score,
-)
-from mercer.metrics._h_measure import h_measure
-from mercer.metrics._information import aic, bic
-from mercer.metrics._likelihood import class_likelihood_ratios
-from mercer.metrics._precision_recall import (
-    f1_score,
-    fbeta_score,
-    precision_recall_fscore_support,
-    precision_score,
-    recall_score,
-)
-from mercer.metrics._probability import brier_score_loss, d2_brier_score, d2_log_loss_score, log_loss
-from mercer.metrics._rates import (
-    false_negative_rate,
-    false_positive_rate,
-    jaccard_score,
-    npv_score,
-    specificity_score,
-)
-from mercer.metrics._recalls import balanced_accuracy_score, class_weighted_accuracy, g_mean_score
-from mercer.metrics._regression import (
-    max_error,
-    mean_absolute_error,
-    mean_absolute_percentage_error,
-    mean_pinball_loss,
-    mean_squared_error,
-    mean_squared_log_error,
-    median_absolute_error,
-    root_mean_squared_error,
-    root_mean_squared_log_error,
-)
-from mercer.metrics._reports import ConfusionReport, classification_report, confusion_report
-from mercer.metrics._scorers import Measure, check_scoring, get_measure, get_scorer, get_scorer_names
-from mercer.metrics._top_k import top_k_accuracy_score
+from mercer._exports import exports
 
-__all__ = [
-    "ConfusionMatrixDisplay",
-    "ConfusionReport",
-    "DetCurveDisplay",
-    "DistanceMetric",
-    "Measure",
-    "PrecisionRecallDisplay",
-    "PredictionErrorDisplay",
-    "RocCurveDisplay",
-    "accuracy_score",
-    "adjusted_mutual_info_score",
-    "adjusted_rand_score",
-    "aic",
-    "auc",
-    "average_precision_score",
-    "balanced_accuracy_score",
-    "bic",
-    "brier_score_loss",
-    "calinski_harabasz_score",
-    "check_scoring",
-    "class_likelihood_ratios",
-    "class_weighted_accuracy",
-    "classification_report",
-    "cohen_kappa_score",
-    "completeness_score",
-    "confusion_matrix",
-    "confusion_matrix_at_thresholds",
-    "confusion_report",
-    "consensus_score",
-    "coverage_error",
-    "d2_absolute_error_score",
-    "d2_brier_score",
-    "d2_log_loss_score",
-    "d2_pinball_score",
-    "d2_tweedie_score",
-    "davies_bouldin_score",
-    "dcg_score",
-    "det_curve",
-    "error_rate",
-    "euclidean_distances",
-    "explained_variance_score",
-    "f1_score",
-    "false_negative_rate",
-    "false_positive_rate",
-    "fbeta_score",
-    "fowlkes_mallows_score",
-    "g_mean_score",
-    "get_measure",
-    "get_scorer",
-    "get_scorer_names",
-    "h_measure",
-    "hamming_loss",
-    "hinge_loss",
-    "homogeneity_completeness_v_measure",
-    "homogeneity_score",
-    "jaccard_score",
-    "label_ranking_average_precision_score",
-    "label_ranking_loss",
-    "log_loss",
-    "make_scorer",
-    "matthews_corrcoef",
-    "max_error",
-    "mean_absolute_error",
-    "mean_absolute_percentage_error",
-    "mean_gamma_deviance",
-    "mean_pinball_loss",
-    "mean_poisson_deviance",
-    "mean_squared_error",
-    "mean_squared_log_error",
-    "mean_tweedie_deviance",
-    "median_absolute_error",
-    "metric_at_thresholds",
-    "multilabel_confusion_matrix",
-    "mutual_info_score",
-    "nan_euclidean_distances",
-    "ndcg_score",
-    "normalized_mutual_info_score",
-    "npv_score",
-    "pair_confusion_matrix",
-    "pairwise_distances",
-    "pairwise_distances_argmin",
-    "pairwise_distances_argmin_min",
-    "pairwise_distances_chunked",
-    "pairwise_kernels",
-    "precision_recall_curve",
-    "precision_recall_fscore_support",
-    "precision_score",
-    "r2_score",
-    "rand_score",
-    "recall_score",
-    "roc_auc_score",
-    "roc_curve",
-    "root_mean_squared_error",
-    "root_mean_squared_log_error",
-    "silhouette_samples",
-    "silhouette_score",
-    "specificity_score",
-    "top_k_accuracy_score",
-    "v_measure_score",
-    "zero_one_loss",
-]
+if TYPE_CHECKING:
+    from sklearn.metrics import *  # noqa: F403
+
+    from mercer.metrics._accuracy import (
+        accuracy_score as accuracy_score,
+        error_rate as error_rate,
+        hamming_loss as hamming_loss,
+        zero_one_loss as zero_one_loss,
+    )
+    from mercer.metrics._agreement import cohen_kappa_score as cohen_kappa_score, matthews_corrcoef as matthews_corrcoef
+    from mercer.metrics._areas import average_precision_score as average_precision_score, roc_auc_score as roc_auc_score
+    from mercer.metrics._confusion import confusion_matrix as confusion_matrix
+    from mercer.metrics._curves import (
+        auc as auc,
+        confusion_matrix_at_thresholds as confusion_matrix_at_thresholds,
+        det_curve as det_curve,
+        precision_recall_curve as precision_recall_curve,
+        roc_curve as roc_curve,
+    )
+    from mercer.metrics._deviance import (
+        mean_gamma_deviance as mean_gamma_deviance,
+        mean_poisson_deviance as mean_poisson_deviance,
+        mean_tweedie_deviance as mean_tweedie_deviance,
+    )
+    from mercer.metrics._explained import (
+        d2_absolute_error_score as d2_absolute_error_score,
+        d2_pinball_score as d2_pinball_score,
+        d2_tweedie_score as d2_tweedie_score,
+        explained_variance_score as explained_variance_score,
+        r2_score as r2_score,
+    )
+    from mercer.metrics._h_measure import h_measure as h_measure
+    from mercer.metrics._information import aic as aic, bic as bic
+    from mercer.metrics._likelihood import class_likelihood_ratios as class_likelihood_ratios
+    from mercer.metrics._precision_recall import (
+        f1_score as f1_score,
+        fbeta_score as fbeta_score,
+        precision_recall_fscore_support as precision_recall_fscore_support,
+        precision_score as precision_score,
+        recall_score as recall_score,
+    )
+    from mercer.metrics._probability import (
+        brier_score_loss as brier_score_loss,
+        d2_brier_score as d2_brier_score,
+        d2_log_loss_score as d2_log_loss_score,
+        log_loss as log_loss,
+    )
+    from mercer.metrics._rates import (
+        false_negative_rate as false_negative_rate,
+        false_positive_rate as false_positive_rate,
+        jaccard_score as jaccard_score,
+        npv_score as npv_score,
+        specificity_score as specificity_score,
+    )
+    from mercer.metrics._recalls import (
+        balanced_accuracy_score as balanced_accuracy_score,
+        class_weighted_accuracy as class_weighted_accuracy,
+        g_mean_score as g_mean_score,
+    )
+    from mercer.metrics._regression import (
+        max_error as max_error,
+        mean_absolute_error as mean_absolute_error,
+        mean_absolute_percentage_error as mean_absolute_percentage_error,
+        mean_pinball_loss as mean_pinball_loss,
+        mean_squared_error as mean_squared_error,
+        mean_squared_log_error as mean_squared_log_error,
+        median_absolute_error as median_absolute_error,
+        root_mean_squared_error as root_mean_squared_error,
+        root_mean_squared_log_error as root_mean_squared_log_error,
+    )
+    from mercer.metrics._reports import (
+        ConfusionReport as ConfusionReport,
+        classification_report as classification_report,
+        confusion_report as confusion_report,
+    )
+    from mercer.metrics._scorers import (
+        Measure as Measure,
+        check_scoring as check_scoring,
+        get_measure as get_measure,
+        get_scorer as get_scorer,
+        get_scorer_names as get_scorer_names,
+    )
+    from mercer.metrics._top_k import top_k_accuracy_score as top_k_accuracy_score
+
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "._accuracy": ("accuracy_score", "error_rate", "hamming_loss", "zero_one_loss"),
+        "._agreement": ("cohen_kappa_score", "matthews_corrcoef"),
+        "._areas": ("average_precision_score", "roc_auc_score"),
+        "._confusion": ("confusion_matrix",),
+        "._curves": ("auc", "confusion_matrix_at_thresholds", "det_curve", "precision_recall_curve", "roc_curve"),
+        "._deviance": ("mean_gamma_deviance", "mean_poisson_deviance", "mean_tweedie_deviance"),
+        "._explained": (
+            "d2_absolute_error_score",
+            "d2_pinball_score",
+            "d2_tweedie_score",
+            "explained_variance_score",
+            "r2_score",
+        ),
+        "._h_measure": ("h_measure",),
+        "._information": ("aic", "bic"),
+        "._likelihood": ("class_likelihood_ratios",),
+        "._precision_recall": ("f1_score", "fbeta_score", "precision_recall_fscore_support", "precision_score", "recall_score"),
+        "._probability": ("brier_score_loss", "d2_brier_score", "d2_log_loss_score", "log_loss"),
+        "._rates": ("false_negative_rate", "false_positive_rate", "jaccard_score", "npv_score", "specificity_score"),
+        "._recalls": ("balanced_accuracy_score", "class_weighted_accuracy", "g_mean_score"),
+        "._regression": (
+            "max_error",
+            "mean_absolute_error",
+            "mean_absolute_percentage_error",
+            "mean_pinball_loss",
+            "mean_squared_error",
+            "mean_squared_log_error",
+            "median_absolute_error",
+            "root_mean_squared_error",
+            "root_mean_squared_log_error",
+        ),
+        "._reports": ("ConfusionReport", "classification_report", "confusion_report"),
+        "._scorers": ("Measure", "check_scoring", "get_measure", "get_scorer", "get_scorer_names"),
+        "._top_k": ("top_k_accuracy_score",),
+    },
+)

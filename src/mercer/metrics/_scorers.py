@@ -11,17 +11,19 @@ from typing import Any
 import sklearn.metrics
 from sklearn.metrics import make_scorer
 
-from mercer.metrics import _accuracy as accuracy
-from mercer.metrics import _agreement as agreement
-from mercer.metrics import _areas as areas
-from mercer.metrics import _deviance as deviance
-from mercer.metrics import _explained as explained
-from mercer.metrics import _likelihood as likelihood
-from mercer.metrics import _precision_recall as precision_recall
-from mercer.metrics import _probability as probability
-from mercer.metrics import _rates as rates
-from mercer.metrics import _recalls as recalls
-from mercer.metrics import _regression as regression
+from mercer.metrics import (
+    _accuracy as accuracy,
+    _agreement as agreement,
+    _areas as areas,
+    _deviance as deviance,
+    _explained as explained,
+    _likelihood as likelihood,
+    _precision_recall as precision_recall,
+    _probability as probability,
+    _rates as rates,
+    _recalls as recalls,
+    _regression as regression,
+)
 from mercer.metrics._h_measure import h_measure
 from mercer.metrics._top_k import top_k_accuracy_score
 

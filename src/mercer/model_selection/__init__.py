@@ -1,93 +1,36 @@
 """Splits, searches and the whole protocol of learning."""
 
-from sklearn.model_selection import (
-    BaseCrossValidator,
-    BaseShuffleSplit,
-    FixedThresholdClassifier,
-    GridSearchCV,
-    GroupKFold,
-    GroupShuffleSplit,
-    KFold,
-    LearningCurveDisplay,
-    LeaveOneGroupOut,
-    LeaveOneOut,
-    LeavePGroupsOut,
-    LeavePOut,
-    ParameterGrid,
-    ParameterSampler,
-    PredefinedSplit,
-    RandomizedSearchCV,
-    RepeatedKFold,
-    RepeatedStratifiedKFold,
-    ShuffleSplit,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-    TimeSeriesSplit,
-    TunedThresholdClassifierCV,
-    ValidationCurveDisplay,
-    check_cv,
-    cross_val_predict,
-    cross_val_score,
-    cross_validate,
-    learning_curve,
-    permutation_test_score,
-    train_test_split,
-    validation_curve,
+from typing import TYPE_CHECKING
+
+from mercer._exports import exports
+
+if TYPE_CHECKING:
+    from sklearn.model_selection import *  # noqa: F403
+
+    from mercer._tuning import (
+        Choices as Choices,
+        Integers as Integers,
+        OutOfBagSweep as OutOfBagSweep,
+        OutOfBagView as OutOfBagView,
+        Reals as Reals,
+        Sweep as Sweep,
+    )
+    from mercer.model_selection._evaluate.evaluate import evaluate as evaluate
+    from mercer.model_selection._evaluate.evaluation import Evaluation as Evaluation
+    from mercer.model_selection._thresholds.classifier import TunedThresholdClassifier as TunedThresholdClassifier
+    from mercer.model_selection._tune.result import TuneResult as TuneResult
+    from mercer.model_selection._tune.trial import Trial as Trial
+    from mercer.model_selection._tune.tune import tune as tune
+
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "mercer._tuning": ("Choices", "Integers", "OutOfBagSweep", "OutOfBagView", "Reals", "Sweep"),
+        "._evaluate.evaluate": ("evaluate",),
+        "._evaluate.evaluation": ("Evaluation",),
+        "._thresholds.classifier": ("TunedThresholdClassifier",),
+        "._tune.result": ("TuneResult",),
+        "._tune.trial": ("Trial",),
+        "._tune.tune": ("tune",),
+    },
 )
-
-from mercer._tuning import Choices, Integers, OutOfBagSweep, OutOfBagView, Reals, Sweep
-from mercer.model_selection._evaluate.evaluate import evaluate
-from mercer.model_selection._evaluate.evaluation import Evaluation
-from mercer.model_selection._thresholds.classifier import TunedThresholdClassifier
-from mercer.model_selection._tune.result import TuneResult
-from mercer.model_selection._tune.trial import Trial
-from mercer.model_selection._tune.tune import tune
-
-__all__ = [
-    "BaseCrossValidator",
-    "BaseShuffleSplit",
-    "Choices",
-    "Evaluation",
-    "FixedThresholdClassifier",
-    "GridSearchCV",
-    "GroupKFold",
-    "GroupShuffleSplit",
-    "Integers",
-    "KFold",
-    "LearningCurveDisplay",
-    "LeaveOneGroupOut",
-    "LeaveOneOut",
-    "LeavePGroupsOut",
-    "LeavePOut",
-    "OutOfBagSweep",
-    "OutOfBagView",
-    "ParameterGrid",
-    "ParameterSampler",
-    "PredefinedSplit",
-    "RandomizedSearchCV",
-    "Reals",
-    "RepeatedKFold",
-    "RepeatedStratifiedKFold",
-    "ShuffleSplit",
-    "StratifiedGroupKFold",
-    "StratifiedKFold",
-    "StratifiedShuffleSplit",
-    "Sweep",
-    "TimeSeriesSplit",
-    "Trial",
-    "TuneResult",
-    "TunedThresholdClassifier",
-    "TunedThresholdClassifierCV",
-    "ValidationCurveDisplay",
-    "check_cv",
-    "cross_val_predict",
-    "cross_val_score",
-    "cross_validate",
-    "evaluate",
-    "learning_curve",
-    "permutation_test_score",
-    "train_test_split",
-    "tune",
-    "validation_curve",
-]

@@ -1,6 +1,19 @@
 """Support vector machines."""
 
-from mercer.svm._linear_svc import LinearSVC
-from mercer.svm._linear_svr import LinearSVR
+from typing import TYPE_CHECKING
 
-__all__ = ["LinearSVC", "LinearSVR"]
+from mercer._exports import exports
+
+if TYPE_CHECKING:
+    from sklearn.svm import *  # noqa: F403
+
+    from mercer.svm._linear_svc import LinearSVC as LinearSVC
+    from mercer.svm._linear_svr import LinearSVR as LinearSVR
+
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "._linear_svc": ("LinearSVC",),
+        "._linear_svr": ("LinearSVR",),
+    },
+)

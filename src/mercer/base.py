@@ -1,0 +1,10 @@
+"""Base classes of estimators, and what can be asked of them: scikit-learn's, passed on."""
+
+from typing import TYPE_CHECKING
+
+from mercer._exports import exports
+
+if TYPE_CHECKING:
+    from sklearn.base import *  # noqa: F403
+
+__getattr__, __dir__ = exports(__name__)

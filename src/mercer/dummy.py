@@ -1,0 +1,10 @@
+"""Models that look at the target alone: scikit-learn's, passed on."""
+
+from typing import TYPE_CHECKING
+
+from mercer._exports import exports
+
+if TYPE_CHECKING:
+    from sklearn.dummy import *  # noqa: F403
+
+__getattr__, __dir__ = exports(__name__)

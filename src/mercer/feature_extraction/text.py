@@ -1,0 +1,10 @@
+"""Features from text: scikit-learn's, passed on."""
+
+from typing import TYPE_CHECKING
+
+from mercer._exports import exports
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import *  # noqa: F403
+
+__getattr__, __dir__ = exports(__name__)

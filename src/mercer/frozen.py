@@ -1,0 +1,10 @@
+"""Estimators that are not fitted again: scikit-learn's, passed on."""
+
+from typing import TYPE_CHECKING
+
+from mercer._exports import exports
+
+if TYPE_CHECKING:
+    from sklearn.frozen import *  # noqa: F403
+
+__getattr__, __dir__ = exports(__name__)

@@ -1,0 +1,10 @@
+"""Feature maps that approximate kernels: scikit-learn's, passed on."""
+
+from typing import TYPE_CHECKING
+
+from mercer._exports import exports
+
+if TYPE_CHECKING:
+    from sklearn.kernel_approximation import *  # noqa: F403
+
+__getattr__, __dir__ = exports(__name__)
