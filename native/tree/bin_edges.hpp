@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -30,32 +30,74 @@ struct RowSample {
 
 namespace detail {
 
-// A number between two neighbours that separates them by <=, halfway where there is one.
+// A number between two neighbours that separates them by <=, halfway where there is one. Infinity counts as the largest number.
 inline double between(double low, double high) {
-    const double middle = low / 2 + high / 2;
+    constexpr double kMost = std::numeric_limits<double>::max();
+    const double middle = std::max(low, -kMost) / 2 + std::min(high, kMost) / 2;
     return low <= middle && middle < high ? middle : low;
 }
 
+// How the weight that is left is shared among the bins that are left. A value heavier than a share fills a bin alone, and its
+// weight says nothing about the others, whatever it is: they share theirs among the other bins.
+class Shares {
+   public:
+    Shares(std::span<const double> weights, std::size_t n_bins) {
+        count(weights);
+        std::size_t n_before = 0;
+        do {  // without the heaviest, others may be heavy too
+            n_before = n_heavy_;
+            most_light_ = share(n_bins);
+            count(weights);
+        } while (n_heavy_ != n_before);
+    }
+
+    // What a bin of light values should weigh where n_bins are left.
+    double share(std::size_t n_bins) const { return light_ / static_cast<double>(n_bins > n_heavy_ ? n_bins - n_heavy_ : 1); }
+    // Takes the values of a bin out of what is left.
+    void take(std::span<const double> weights) {
+        const Shares before = *this;
+        count(weights);
+        light_ = before.light_ - light_;
+        n_heavy_ = before.n_heavy_ - n_heavy_;
+    }
+
+   private:
+    void count(std::span<const double> weights) {
+        n_heavy_ = 0;
+        light_ = 0;
+        for (const double weight : weights) {
+            n_heavy_ += weight > most_light_ ? 1 : 0;
+            light_ += weight > most_light_ ? 0.0 : weight;
+        }
+    }
+
+    std::size_t n_heavy_ = 0;
+    double most_light_ = std::numeric_limits<double>::infinity();
+    double light_ = 0;
+};
+
 // The cuts between values (rising, with their weights) that make at most max_bins bins. While values remain, a bin takes what it
-// must to hold its share of the weight left; a heavy value thus gets a bin of its own and the others share the rest evenly.
+// must to hold its share of the weight left; a heavy value gets a bin of its own and the others share the rest evenly.
 inline std::vector<double> cut(std::span<const double> values, std::span<const double> weights, std::size_t max_bins) {
     std::vector<double> edges;
     if (values.size() <= max_bins) {
         for (std::size_t i = 0; i + 1 < values.size(); ++i) edges.push_back(between(values[i], values[i + 1]));
         return edges;
     }
-    double left = std::accumulate(weights.begin(), weights.end(), 0.0);
+    Shares left(weights, max_bins);
     double held = 0;
+    std::size_t first = 0;  // of the values in the bin
     for (std::size_t i = 0; i + 1 < values.size() && edges.size() + 1 < max_bins; ++i) {
         held += weights[i];
-        const double share = left / static_cast<double>(max_bins - edges.size());
+        const double share = left.share(max_bins - edges.size());
         const std::size_t n_after = values.size() - i - 1;
         const bool must_close = n_after < max_bins - edges.size();  // no more values than bins: one each
         // Closing now and closing after the next value miss the share by this much; take the nearer.
         const bool is_nearer = 2 * (share - held) <= weights[i + 1];
         if (!must_close && held < share && !is_nearer) continue;
         edges.push_back(between(values[i], values[i + 1]));
-        left -= held;
+        left.take(weights.subspan(first, i + 1 - first));
+        first = i + 1;
         held = 0;
     }
     return edges;

@@ -30,6 +30,8 @@ struct ColumnBins {
     bool is_categorical = false;
     bool has_missing = false;
 
+    // The bins that can hold anything, the one of missing values among them.
+    std::size_t n_used() const { return n_bins + (has_missing ? 1 : 0); }
     // What to compare a number with to learn whether its bin is at most `bin`.
     double threshold(std::size_t bin) const { return bin < edges.size() ? edges[bin] : std::numeric_limits<double>::infinity(); }
 };

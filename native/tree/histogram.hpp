@@ -1,17 +1,29 @@
 // Histograms of gradients over bins, in whole numbers.
 //
-// Gradients and Hessians are rounded to multiples of a unit, a power of two chosen for each tree so that no sum over all rows can
+// Gradients and Hessians are rounded to multiples of a unit, a power of two chosen for each tree so that no sum over rows can
 // overflow. Sums of whole numbers are exact in any order: a histogram has the same bits however the rows are shared among threads,
-// and that of a node is that of its parent minus that of its sibling without loss. With c bits for the number of rows, a gradient
-// keeps 63 - 2 c bits or more of the largest (29 for 100 000 rows), far finer than what rows differ by.
+// and that of a node is that of its parent minus that of its sibling without loss, whatever the parent holds.
+//
+// What must not overflow is a sum, so the unit is a share of the mean size of a gradient, and not of the largest: with c bits for
+// the number of rows (20 for a million), it is at most 2^(2 c - 61) of that mean, and 2^(c - 61) where the gradient has a word of
+// its own. Where that is too coarse, because few rows make up most of the mean or because all gradients are nearly equal, what
+// rounding left of each row is counted in finer levels: further words, each with a unit 2^(c - 62) times the one before.
+//
+// Bound: the gradients of m rows add up with an error of at most m / 2 units of the last level. Levels are added until, of all
+// neighbouring rows whose gradients differ, fewer than one in 1024 differ by less than 2^8 of these units (and of the Hessians
+// above zero, fewer than one in 1024 lie below 2^8 of theirs): a mean of gradients is off by at most 2^-9 of what rows differ by,
+// however large one of them is. The four levels that there are at most reach 2^(5 c - 247) of the mean: a share of 1e-44 of it for
+// a million rows, far less than what the gradients themselves are rounded by.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -38,20 +50,25 @@ struct Sums {
     friend Sums operator-(Sums a, Sums b) { return {a.gradient - b.gradient, a.hessian - b.hessian, a.count - b.count}; }
 };
 
-// What a whole number in a histogram stands for.
+// What the whole numbers in the histograms of one level stand for. The first level counts the rows too.
 struct Units {
-    int count_bits = 1;
+    int count_bits = 0;
+    std::int64_t row = 0;  // what a row adds to the count
     double gradient = 1;
     double hessian = 1;
 };
+
+inline constexpr std::size_t kMostLevels = 4;
 
 // Sums where every Hessian is one: the gradient above the count, in one word.
 struct CountEntry {
     using Word = std::int64_t;
     static constexpr bool kHasHessian = false;
 
-    static int gradient_bits(int count_bits) { return 63 - 2 * count_bits; }
-    static Word pack(double gradient, double, const Units& units) { return (static_cast<Word>(gradient) << units.count_bits) + 1; }
+    static int gradient_bits(int count_bits) { return 62 - count_bits; }
+    static Word pack(double gradient, double, const Units& units) {
+        return (static_cast<Word>(gradient) << units.count_bits) + units.row;
+    }
     static Sums unpack(Word word, const Units& units) {
         const auto count = static_cast<double>(word & ((Word{1} << units.count_bits) - 1));
         return {static_cast<double>(word >> units.count_bits) * units.gradient, count, count};
@@ -63,9 +80,9 @@ struct HessianEntry {
     typedef std::int64_t Word __attribute__((vector_size(16)));
     static constexpr bool kHasHessian = true;
 
-    static int gradient_bits(int count_bits) { return 62 - count_bits; }
+    static int gradient_bits(int) { return 62; }
     static Word pack(double gradient, double hessian, const Units& units) {
-        return Word{static_cast<std::int64_t>(gradient), (static_cast<std::int64_t>(hessian) << units.count_bits) + 1};
+        return Word{static_cast<std::int64_t>(gradient), (static_cast<std::int64_t>(hessian) << units.count_bits) + units.row};
     }
     static Sums unpack(Word word, const Units& units) {
         const auto count = static_cast<double>(word[1] & ((std::int64_t{1} << units.count_bits) - 1));
@@ -76,70 +93,176 @@ struct HessianEntry {
 
 namespace detail {
 
-// The largest power of two p such that values up to `largest` come out below 2^bits when divided by its inverse.
-inline double unit_for(double largest, int bits) {
-    if (!(largest > 0)) return 1;
-    int exponent = 0;
-    std::frexp(largest, &exponent);  // largest < 2^exponent
-    return std::ldexp(1.0, std::max(exponent - bits, -1022));
+// Numbers that are close together, of those that can be.
+struct Crowd {
+    std::size_t close = 0;
+    std::size_t all = 0;
+
+    Crowd& operator+=(Crowd other) {
+        close += other.close;
+        all += other.all;
+        return *this;
+    }
+    bool is_large() const { return close > all / 1024; }
+};
+inline constexpr double kUnitsApart = 256;  // below, numbers are close
+
+// Neighbours that differ by more than they are rounded by.
+inline Crowd crowd_of_neighbours(const double* x, std::size_t n, double least) {
+    Crowd crowd;
+    for (std::size_t i = 1; i < n; ++i) {
+        const double apart = std::abs(x[i] - x[i - 1]);
+        const bool differs = apart > 0x1p-50 * std::abs(x[i]);
+        crowd.all += differs ? 1 : 0;
+        crowd.close += differs & (apart < least) ? 1 : 0;
+    }
+    return crowd;
 }
 
-inline double rounded(double x) {
-    constexpr double kRounder = 0x1.8p52;  // adding it leaves no digits behind the point, where there were few enough before it
-    return std::abs(x) < 0x1p51 ? (x + kRounder) - kRounder : x;
+// Numbers that are not zero.
+inline Crowd crowd_of_sizes(const double* x, std::size_t n, double least) {
+    Crowd crowd;
+    for (std::size_t i = 0; i < n; ++i) {
+        crowd.all += x[i] > 0 ? 1 : 0;
+        crowd.close += (x[i] > 0) & (x[i] < least) ? 1 : 0;
+    }
+    return crowd;
+}
+
+// The unit in which numbers whose sizes add up to less than 2^count_bits times `scaled_sum` add up to less than 2^bits.
+inline double unit_for(double scaled_sum, int count_bits, int bits) {
+    if (!(scaled_sum > 0)) return 1;
+    int exponent = 0;
+    std::frexp(scaled_sum, &exponent);  // scaled_sum < 2^exponent
+    return std::ldexp(1.0, std::clamp(exponent + count_bits - bits, -1022, 1022));
 }
 
 }  // namespace detail
 
-// Rounds the derivatives of all rows (Hessians: none given, all one) into `words`. Throws where one is not finite or a Hessian is
-// negative. O(n).
+// The derivatives of all rows as whole numbers, level after level.
 template <class Entry>
-Units pack_derivatives(std::span<const double> gradients, std::span<const double> hessians, typename Entry::Word* words,
-                       Threads threads) {
-    const std::size_t n = gradients.size();
-    const auto chunks = Chunks::of(n, 8192, 256);
-    const Threads useful = threads.for_work(static_cast<double>(n) * 2);
-    std::vector<double> largest(2 * chunks.count);
-    parallel_for(chunks.count, useful, [&](std::size_t c) {
-        const std::size_t begin = chunks.begin(c);
-        const auto count = chunks.end(c) - begin;
-        const auto largest_of = [count](const double* x) {  // NaN counts as infinity; lanes let the compiler use vectors
-            constexpr std::size_t kLanes = 8;
-            double most[kLanes] = {};
-            for (std::size_t i = 0; i < count; ++i) {
-                const double size = std::abs(x[i]);
-                double& lane = most[i % kLanes];
-                lane = size <= lane ? lane : size == size ? size : std::numeric_limits<double>::infinity();
-            }
-            return *std::max_element(most, most + kLanes);
-        };
-        largest[2 * c] = largest_of(gradients.data() + begin);
-        if (!hessians.empty()) largest[2 * c + 1] = largest_of(hessians.data() + begin);
-    });
-    double most_gradient = 0;
-    double most_hessian = 0;
-    for (std::size_t c = 0; c < chunks.count; ++c) {
-        most_gradient = std::max(most_gradient, largest[2 * c]);
-        most_hessian = std::max(most_hessian, largest[2 * c + 1]);
-    }
-    require(std::isfinite(most_gradient) && std::isfinite(most_hessian), "a gradient or Hessian of the loss is not finite");
-    Units units;
-    units.count_bits = std::bit_width(n);
-    units.gradient = detail::unit_for(most_gradient, Entry::gradient_bits(units.count_bits));
-    units.hessian = detail::unit_for(most_hessian, 63 - 2 * units.count_bits);
-    const double per_gradient = 1 / units.gradient;
-    const double per_hessian = 1 / units.hessian;
-    parallel_for(chunks.count, useful, [&](std::size_t c) {
-        double least = 0;
-        for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i) {
-            const double hessian = hessians.empty() ? 1.0 : hessians[i];
-            least = std::min(least, hessian);
-            words[i] = Entry::pack(detail::rounded(gradients[i] * per_gradient), detail::rounded(hessian * per_hessian), units);
+class PackedDerivatives {
+   public:
+    using Word = typename Entry::Word;
+
+    explicit PackedDerivatives(std::size_t n_rows) : n_rows_(n_rows), chunks_(Chunks::of(n_rows, 8192, 256)) {}
+
+    std::size_t n_levels() const { return units_.size(); }
+    const Units& units(std::size_t level) const { return units_[level]; }
+    std::span<const Units> units() const { return units_; }
+    const Word* words(std::size_t level) const { return words_[level].data(); }
+
+    // Rounds the derivatives (Hessians: none given, all one). Throws where one is not finite or a Hessian is negative. O(n) a level.
+    void pack(std::span<const double> gradients, std::span<const double> hessians, Threads threads) {
+        threads_ = threads.for_work(static_cast<double>(n_rows_) * 2);
+        const int count_bits = std::bit_width(n_rows_);
+        const double scale = std::ldexp(1.0, -count_bits);  // a sum of huge numbers must not overflow where they do not
+        const double gradient_sum = scaled_sum(gradients, scale);
+        const double hessian_sum = scaled_sum(hessians, scale);
+        require(std::isfinite(gradient_sum) && std::isfinite(hessian_sum), "a gradient or Hessian of the loss is not finite");
+        Units units{count_bits, 1, detail::unit_for(gradient_sum, count_bits, Entry::gradient_bits(count_bits)),
+                    detail::unit_for(hessian_sum, count_bits, 62 - count_bits)};
+        units_.clear();
+        add_level(units, gradients, hessians, 1 / units.gradient, 1 / units.hessian);
+        const double finer = std::ldexp(1.0, 62 - count_bits);
+        std::vector<double> rest_gradients, rest_hessians;  // what the levels so far leave, in units of the last
+        while (n_levels() < kMostLevels && is_crowded(gradients, hessians)) {
+            const double before = n_levels() == 1 ? 1 / units.gradient : finer;
+            const double hessian_before = n_levels() == 1 ? 1 / units.hessian : finer;
+            keep_rest(n_levels() == 1 ? gradients : rest_gradients, before, rest_gradients);
+            if (!hessians.empty()) keep_rest(n_levels() == 1 ? hessians : rest_hessians, hessian_before, rest_hessians);
+            const Units& last = units_.back();
+            add_level({0, 0, last.gradient / finer, last.hessian / finer}, rest_gradients, rest_hessians, finer, finer);
         }
-        require(least >= 0, "a Hessian of the loss is negative");
-    });
-    return units;
-}
+    }
+
+   private:
+    // The sum of the sizes of numbers, scaled; not finite where one of them is not.
+    double scaled_sum(std::span<const double> values, double scale) const {
+        if (values.empty()) return 0;
+        std::vector<double> sums(chunks_.count);
+        parallel_for(chunks_.count, threads_, [&](std::size_t c) {
+            const double* x = values.data() + chunks_.begin(c);
+            sums[c] = lane_sum(chunks_.end(c) - chunks_.begin(c), [x, scale](std::size_t i) { return std::abs(x[i]) * scale; });
+        });
+        return std::accumulate(sums.begin(), sums.end(), 0.0);
+    }
+
+    void add_level(const Units& units, std::span<const double> gradients, std::span<const double> hessians, double per_gradient,
+                   double per_hessian) {
+        const std::size_t level = n_levels();
+        units_.push_back(units);
+        if (words_.size() == level) words_.emplace_back(n_rows_);
+        Word* words = words_[level].data();
+        parallel_for(chunks_.count, threads_, [&](std::size_t c) {
+            double least = 0;
+            for (std::size_t i = chunks_.begin(c); i < chunks_.end(c); ++i) {
+                const double hessian = hessians.empty() ? 0.0 : hessians[i];
+                least = std::min(least, hessian);
+                words[i] = Entry::pack(std::rint(gradients[i] * per_gradient), std::rint(hessian * per_hessian), units);
+            }
+            require(least >= 0 || level > 0, "a Hessian of the loss is negative");
+        });
+    }
+
+    // Whether the last level is too coarse for these derivatives, and a finer one can be had.
+    bool is_crowded(std::span<const double> gradients, std::span<const double> hessians) const {
+        const Units& last = units_.back();
+        if (last.gradient < 0x1p-950 || last.hessian < 0x1p-950) return false;
+        std::vector<std::array<detail::Crowd, 2>> crowds(chunks_.count);
+        parallel_for(chunks_.count, threads_, [&](std::size_t c) {
+            const std::size_t begin = chunks_.begin(c);
+            const std::size_t n = chunks_.end(c) - begin;
+            crowds[c][0] = detail::crowd_of_neighbours(gradients.data() + begin, n, detail::kUnitsApart * last.gradient);
+            if (!hessians.empty())
+                crowds[c][1] = detail::crowd_of_sizes(hessians.data() + begin, n, detail::kUnitsApart * last.hessian);
+        });
+        std::array<detail::Crowd, 2> all;
+        for (const auto& crowd : crowds)
+            for (std::size_t k = 0; k < 2; ++k) all[k] += crowd[k];
+        return all[0].is_large() || all[1].is_large();
+    }
+
+    // Writes what rounding values * per_unit to whole numbers leaves, without loss; `rest` may be `values`.
+    void keep_rest(std::span<const double> values, double per_unit, std::vector<double>& rest) const {
+        rest.resize(n_rows_);
+        parallel_for(chunks_.count, threads_, [&](std::size_t c) {
+            for (std::size_t i = chunks_.begin(c); i < chunks_.end(c); ++i) {
+                const double whole = values[i] * per_unit;
+                rest[i] = whole - std::rint(whole);
+            }
+        });
+    }
+
+    std::size_t n_rows_;
+    Chunks chunks_;
+    Threads threads_;
+    std::vector<Units> units_;
+    std::vector<Aligned<Word>> words_;  // of all levels that any tree has needed
+};
+
+// The histogram of one column in all levels.
+template <class Entry>
+struct ColumnHistogram {
+    std::span<const Units> units;
+    std::array<const typename Entry::Word*, kMostLevels> words{};
+
+    Sums at(std::size_t b) const {
+        return sum(b, b + 1, [](std::size_t) { return true; });
+    }
+    // The sums over those of the bins [begin, end) that are wanted, rounded once.
+    template <class IsWanted>
+    Sums sum(std::size_t begin, std::size_t end, IsWanted&& is_wanted) const {
+        Sums sums;
+        for (std::size_t level = 0; level < units.size(); ++level) {
+            typename Entry::Word word{};
+            for (std::size_t b = begin; b < end; ++b)
+                if (is_wanted(b)) word += words[level][b];
+            sums = sums + Entry::unpack(word, units[level]);
+        }
+        return sums;
+    }
+};
 
 namespace detail {
 
@@ -198,7 +321,7 @@ void for_each_used_bin(const BinnedRows& binned, std::size_t p, Body&& body) {
     const std::size_t first = p * kPanelColumns;
     for (std::size_t j = first; j < std::min(first + kPanelColumns, binned.n_columns()); ++j) {
         const std::size_t begin = (j - first) * kHistogramBins;
-        body(begin, begin + binned.column(j).n_bins + (binned.column(j).has_missing ? 1 : 0));
+        body(begin, begin + binned.column(j).n_used());
     }
 }
 

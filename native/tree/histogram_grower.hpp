@@ -51,7 +51,13 @@ namespace detail {
 template <class Value>
 class HistogramPool {
    public:
-    explicit HistogramPool(std::size_t n_panels) : size_(n_panels * kPanelBins) {}
+    // Makes room for so many panels a node; what there was is given up where that changes.
+    void start(std::size_t n_panels) {
+        if (n_panels * kPanelBins != size_) blocks_.clear();
+        size_ = n_panels * kPanelBins;
+        free_.clear();
+        for (std::size_t slot = blocks_.size(); slot-- > 0;) free_.push_back(slot);
+    }
 
     std::size_t take() {
         if (free_.empty()) {
@@ -63,14 +69,10 @@ class HistogramPool {
         return slot;
     }
     void give_back(std::size_t slot) { free_.push_back(slot); }
-    void give_back_all() {
-        free_.clear();
-        for (std::size_t slot = blocks_.size(); slot-- > 0;) free_.push_back(slot);
-    }
     Value* panel(std::size_t slot, std::size_t p) const { return blocks_[slot].data() + p * kPanelBins; }
 
    private:
-    std::size_t size_;
+    std::size_t size_ = 0;
     std::vector<Aligned<Value>> blocks_;
     std::vector<std::size_t> free_;
 };
@@ -84,17 +86,19 @@ class HistogramGrower {
     HistogramGrower(const BinnedRows& binned, GrowthRules rules, std::vector<std::uint32_t> used_rows)
         : binned_(binned),
           rules_(std::move(rules)),
-          words_(binned.n_rows()),
-          gathered_(used_rows.empty() ? binned.n_rows() / 2 + 1 : used_rows.size()),
-          order_(binned.n_rows(), std::move(used_rows)),
-          pool_(binned.n_panels()) {}
+          packed_(binned.n_rows()),
+          n_gathered_(used_rows.empty() ? binned.n_rows() / 2 + 1 : used_rows.size()),
+          order_(binned.n_rows(), std::move(used_rows)) {}
+    HistogramGrower(const HistogramGrower&) = delete;
+    HistogramGrower& operator=(const HistogramGrower&) = delete;
 
     // Grows the tree of this number from the derivatives of all rows. O(n d) a level at most.
     void grow(std::span<const double> gradients, std::span<const double> hessians, std::uint64_t tree_number, Threads threads) {
         threads_ = threads;
         tree_number_ = tree_number;
-        units_ = pack_derivatives<Entry>(gradients, hessians, words_.data(), threads);
-        pool_.give_back_all();
+        packed_.pack(gradients, hessians, threads);
+        while (gathered_.size() < packed_.n_levels()) gathered_.emplace_back(n_gathered_);
+        pool_.start(n_panels());
         nodes_.clear();
         tree_ = {};
         open_ = {};
@@ -142,6 +146,9 @@ class HistogramGrower {
         std::size_t n_rows() const { return end - begin; }
     };
 
+    // Of the histograms of a node: those of all columns, level after level.
+    std::size_t n_panels() const { return binned_.n_panels() * packed_.n_levels(); }
+
     // The rows of a node, or null where they are 0, 1, 2, ….
     const std::uint32_t* rows_of(const Grown& node) const { return node.depth > 0 ? order_.data() : order_.root(); }
 
@@ -162,12 +169,16 @@ class HistogramGrower {
         }
     }
 
+    ColumnHistogram<Entry> histogram_of(const Grown& node, std::size_t j) const {
+        ColumnHistogram<Entry> histogram{packed_.units(), {}};
+        for (std::size_t level = 0; level < packed_.n_levels(); ++level)
+            histogram.words[level] =
+                pool_.panel(node.slot, level * binned_.n_panels() + j / kPanelColumns) + j % kPanelColumns * kHistogramBins;
+        return histogram;
+    }
+
     Sums total_of(const Grown& node) const {
-        Value sum{};
-        const Value* histogram = pool_.panel(node.slot, 0);
-        const ColumnBins& column = binned_.column(0);
-        for (std::size_t b = 0; b < column.n_bins + (column.has_missing ? 1 : 0); ++b) sum += histogram[b];
-        return Entry::unpack(sum, units_);
+        return histogram_of(node, 0).sum(0, binned_.column(0).n_used(), [](std::size_t) { return true; });
     }
 
     void settle(Grown& node) const {
@@ -230,13 +241,13 @@ class HistogramGrower {
         child.begin = begin;
         child.end = end;
         child.depth = parent.depth + 1;
-        child.sums = is_left ? parent.split.left : parent.sums - parent.split.left;
+        child.sums = is_left ? parent.split.left : parent.split.right;
         child.bounds = parent.bounds;
         const int sign = rules_.monotone.empty() ? 0 : rules_.monotone[parent.split.feature];
         if (sign != 0) {  // neither side may come to pass the middle between the two
             const double l2 = rules_.split.l2;
-            const double middle = 0.5 * (leaf_value(parent.split.left, l2, parent.bounds) +
-                                         leaf_value(parent.sums - parent.split.left, l2, parent.bounds));
+            const double middle =
+                0.5 * (leaf_value(parent.split.left, l2, parent.bounds) + leaf_value(parent.split.right, l2, parent.bounds));
             ((sign > 0) == is_left ? child.bounds.high : child.bounds.low) = middle;
         }
         for (const std::uint32_t g : parent.groups)
@@ -273,42 +284,50 @@ class HistogramGrower {
         const auto chunks = Chunks::of(node.n_rows(), 8192, 256);
         parallel_for(chunks.count, threads_.for_work(static_cast<double>(node.n_rows()) * 2), [&](std::size_t c) {
             const std::size_t last = node.end - 1;
-            for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i) {
-                __builtin_prefetch(&words_[rows[std::min(node.begin + i + kRowsAhead, last)]]);
-                gathered_[i] = words_[rows[node.begin + i]];
+            for (std::size_t level = 0; level < packed_.n_levels(); ++level) {
+                const Value* words = packed_.words(level);
+                Value* gathered = gathered_[level].data();
+                for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i) {
+                    __builtin_prefetch(&words[rows[std::min(node.begin + i + kRowsAhead, last)]]);
+                    gathered[i] = words[rows[node.begin + i]];
+                }
             }
         });
     }
 
     // Builds the histograms of a node from its rows, in parts.
     void build(const Grown& node) {
-        const std::size_t n_panels = binned_.n_panels();
         const Chunks chunks{node.n_rows(), n_parts(node)};
-        while (parts_.size() + 1 < chunks.count) parts_.emplace_back(n_panels * kPanelBins);
-        const Threads useful = threads_.for_work(static_cast<double>(node.n_rows()) * static_cast<double>(n_panels) * 16);
-        const auto histogram_of = [&](std::size_t part, std::size_t p) {
+        if (!parts_.empty() && parts_[0].size() != n_panels() * kPanelBins) parts_.clear();
+        while (parts_.size() + 1 < chunks.count) parts_.emplace_back(n_panels() * kPanelBins);
+        const Threads useful = threads_.for_work(static_cast<double>(node.n_rows()) * static_cast<double>(n_panels()) * 16);
+        const auto part_of = [&](std::size_t part, std::size_t p) {
             return part == 0 ? pool_.panel(node.slot, p) : parts_[part - 1].data() + p * kPanelBins;
         };
-        parallel_for(n_panels * chunks.count, useful, [&](std::size_t task) {
-            const std::size_t part = task / n_panels;
-            build_panel(node, task % n_panels, chunks.begin(part), chunks.end(part), histogram_of(part, task % n_panels));
+        parallel_for(n_panels() * chunks.count, useful, [&](std::size_t task) {
+            const std::size_t part = task / n_panels();
+            build_panel(node, task % n_panels(), chunks.begin(part), chunks.end(part), part_of(part, task % n_panels()));
         });
         if (chunks.count == 1) return;
-        parallel_for(n_panels, useful, [&](std::size_t p) {
+        parallel_for(n_panels(), useful, [&](std::size_t p) {
             Value* sum = pool_.panel(node.slot, p);
-            for_each_used_bin(binned_, p, [&](std::size_t b, std::size_t e) {
+            for_each_used_bin(binned_, p % binned_.n_panels(), [&](std::size_t b, std::size_t e) {
                 for (std::size_t part = 1; part < chunks.count; ++part)
-                    for (std::size_t i = b; i < e; ++i) sum[i] += histogram_of(part, p)[i];
+                    for (std::size_t i = b; i < e; ++i) sum[i] += part_of(part, p)[i];
             });
         });
     }
-    // Counts rows [begin, end) of a node.
+    // Counts rows [begin, end) of a node, in one panel of one level.
     void build_panel(const Grown& node, std::size_t p, std::size_t begin, std::size_t end, Value* histogram) const {
-        for_each_used_bin(binned_, p, [&](std::size_t b, std::size_t e) { std::fill(histogram + b, histogram + e, Value{}); });
+        const std::size_t level = p / binned_.n_panels();
+        const std::size_t of_columns = p % binned_.n_panels();
+        for_each_used_bin(binned_, of_columns,
+                          [&](std::size_t b, std::size_t e) { std::fill(histogram + b, histogram + e, Value{}); });
         const std::uint32_t* rows = rows_of(node);
         const std::size_t first = node.begin + begin;
-        const Value* words = rows == nullptr ? words_.data() + first : gathered_.data() + begin;
-        add_to_histogram<Entry>(binned_, p, words, rows == nullptr ? nullptr : rows + first, first, end - begin, histogram);
+        const Value* words = rows == nullptr ? packed_.words(level) + first : gathered_[level].data() + begin;
+        add_to_histogram<Entry>(binned_, of_columns, words, rows == nullptr ? nullptr : rows + first, first, end - begin,
+                                histogram);
     }
 
     // A pair of children whose histograms are to be made first: the first's from its rows, the second's from the parent's.
@@ -330,12 +349,12 @@ class HistogramGrower {
         if (siblings.small != kNone) gather(nodes_[siblings.small]);
         if (is_shared) build(nodes_[siblings.small]);
         const std::size_t n_rows = siblings.small == kNone || is_shared ? 0 : nodes_[siblings.small].n_rows();
-        const auto work = static_cast<double>(binned_.n_panels()) * (static_cast<double>(n_rows) * 16 + 2 * kPanelBins * 8);
+        const auto work = static_cast<double>(n_panels()) * (static_cast<double>(n_rows) * 16 + 2 * kPanelBins * 8);
         parallel_for(binned_.n_panels(), threads_.for_work(work), [&](std::size_t p) {
-            if (siblings.small != kNone) {
+            for (std::size_t in_level = p; in_level < n_panels() && siblings.small != kNone; in_level += binned_.n_panels()) {
                 const Grown& small = nodes_[siblings.small];
-                if (!is_shared) build_panel(small, p, 0, small.n_rows(), pool_.panel(small.slot, p));
-                if (wanted[1] != kNone) subtract(siblings, p);
+                if (!is_shared) build_panel(small, in_level, 0, small.n_rows(), pool_.panel(small.slot, in_level));
+                if (wanted[1] != kNone) subtract(siblings, in_level);
             }
             for (std::size_t k = 0; k < 2; ++k)
                 if (wanted[k] != kNone) search_panel(nodes_[wanted[k]], p, allowed[k], found[k][p]);
@@ -344,32 +363,46 @@ class HistogramGrower {
             if (wanted[k] == kNone) continue;
             Grown& node = nodes_[wanted[k]];
             for (const Split& split : found[k])
-                if (detail::is_better(split.gain, node.split.gain, node.change)) node.split = split;
+                if (candidate(node).is_better(split.gain, node.split.gain, rules_.split)) node.split = split;
+            if (node.split.gain > 0) add_up_sides(node);
         }
     }
 
     void subtract(Siblings siblings, std::size_t p) {
         const Value* small = pool_.panel(nodes_[siblings.small].slot, p);
         Value* large = pool_.panel(nodes_[siblings.large].slot, p);
-        for_each_used_bin(binned_, p, [&](std::size_t b, std::size_t e) {
+        for_each_used_bin(binned_, p % binned_.n_panels(), [&](std::size_t b, std::size_t e) {
             for (std::size_t i = b; i < e; ++i) large[i] -= small[i];
         });
     }
 
+    detail::Candidate candidate(const Grown& node) const { return {node.sums, node.bounds, node.value, node.change}; }
+
+    // The sums of both sides of a node's split, each from its own bins: a difference from the node's would carry the rounding of
+    // what is on the other side, however large that is.
+    void add_up_sides(Grown& node) const {
+        Split& split = node.split;
+        const ColumnBins& column = binned_.column(split.feature);
+        const auto histogram = histogram_of(node, split.feature);
+        const auto goes_left = [&](std::size_t b) { return split.sends_left(b, column.n_bins); };
+        split.left = histogram.sum(0, column.n_used(), goes_left);
+        split.right = histogram.sum(0, column.n_used(), [&](std::size_t b) { return !goes_left(b); });
+    }
+
     void search_panel(const Grown& node, std::size_t p, const std::vector<std::uint8_t>& allowed, Split& best) {
         detail::Scan scan;
-        const detail::Candidate candidate{node.sums, node.bounds, node.change};
+        const detail::Candidate sought = candidate(node);
         const std::size_t first = p * kPanelColumns;
         for (std::size_t j = first; j < std::min(first + kPanelColumns, binned_.n_columns()); ++j) {
             const ColumnBins& column = binned_.column(j);
             if ((!allowed.empty() && allowed[j] == 0) || (column.n_bins < 2 && !column.has_missing)) continue;
-            const Value* histogram = pool_.panel(node.slot, p) + (j - first) * kHistogramBins;
+            const auto histogram = histogram_of(node, j);
             const auto feature = static_cast<std::uint32_t>(j);
             if (column.is_categorical) {
-                find_category_split<Entry>(histogram, column, units_, candidate, rules_.split, feature, best);
+                find_category_split(histogram, column, sought, rules_.split, feature, best);
             } else {
                 const int sign = rules_.monotone.empty() ? 0 : rules_.monotone[j];
-                find_number_split<Entry>(histogram, column, units_, candidate, rules_.split, sign, feature, scan, best);
+                find_number_split(histogram, column, sought, rules_.split, sign, feature, scan, best);
             }
         }
     }
@@ -440,12 +473,12 @@ class HistogramGrower {
 
     const BinnedRows& binned_;
     GrowthRules rules_;
-    Aligned<Value> words_;     // of all rows
-    Aligned<Value> gathered_;  // of the rows of one node, in their order: those of the root, or of a child with no more than half
+    PackedDerivatives<Entry> packed_;
+    std::size_t n_gathered_;                // the most rows of a node to gather: the root's, or half of all
+    std::vector<Aligned<Value>> gathered_;  // the derivatives of the rows of one node, in their order, level after level
     RowOrder order_;
     detail::HistogramPool<Value> pool_;
     std::vector<Aligned<Value>> parts_;  // histograms of parts of a node's rows, where threads share a panel
-    Units units_;
     std::uint64_t tree_number_ = 0;
     Threads threads_;
     std::vector<Grown> nodes_;

@@ -61,6 +61,7 @@ class Case:
     grid: Mapping[str, list[Any]] = field(default_factory=dict)  # for a grid search
     is_lazy: bool = False  # keeps the data, grows greedily or leaves the work to members: nothing to certify
     is_online: bool = False  # takes one step a row: a step of weight two is not two steps
+    takes_infinity: bool = False  # in X, as an extreme value
     draws_rows: bool = False  # by their weights: a row of weight two is two rows on average, not in every draw
 
 
@@ -246,6 +247,7 @@ for _name in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor")
         long_params={"max_iter": 1_000_000, "early_stopping": False},
         fixed_params=lambda X: {"early_stopping": False, "min_samples_leaf": 1},  # which counts rows, not weights
         grid={"max_leaf_nodes": [4, 8]},
+        takes_infinity=True,
     )
 
 CASES["TunedThresholdClassifier"] = Case(

@@ -142,7 +142,7 @@ class HistGradientBoosting(StagedSweep, MercerEstimator):
         stages: Stages = NO_STAGES,
     ) -> Self:
         params, given = check_params(self), (X, y)
-        coder, X, y = check_X_y(self, X, y, params.categorical_features, is_classifier)
+        coder, X, y = check_X_y(self, X, y, params.categorical_features, is_classifier, check_input=False)
         y, fixed = self._check_target(column_or_1d(y, warn=True))
         data = Data(X, y, self._weigh(params, y, check_weights(sample_weight, len(y), np.float64), fixed))
         objective = self._make_objective(params, data, fixed)
@@ -204,7 +204,7 @@ class HistGradientBoosting(StagedSweep, MercerEstimator):
         if params.early_stopping is False:
             raise ValueError("X_val and y_val are given while early_stopping=False; it must be 'auto' or True to use them.")
         self._coder = fixed["_coder"]  # of this fit, which puts it back should it fail
-        X = check_query(self, X)
+        X = check_query(self, X, check_input=False)
         y = self._encode(column_or_1d(y, warn=True), fixed)
         check_consistent_length(X, y)
         return Data(X, y, check_weights(sample_weight, len(y), np.float64))
@@ -215,13 +215,13 @@ class HistGradientBoosting(StagedSweep, MercerEstimator):
         if raw is not None and X is known:  # a fit that scores its own rows
             return np.asarray(raw)
         check_is_fitted(self)
-        X = check_query(self, X)
+        X = check_query(self, X, check_input=False)
         n_threads = effective_threads(self.n_jobs)
         return self._baseline + self._trees.sum_leaves(X, n_groups=self.n_trees_per_iteration_, n_threads=n_threads)
 
     def _staged_raw_predict(self, X: Any) -> Iterator[FloatArray]:
         check_is_fitted(self)
-        X = check_query(self, X)
+        X = check_query(self, X, check_input=False)
         k, n_threads = self.n_trees_per_iteration_, effective_threads(self.n_jobs)
         raw = np.tile(self._baseline, (X.shape[0], 1))
         for done in range(self.n_iter_):

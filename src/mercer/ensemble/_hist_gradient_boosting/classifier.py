@@ -221,7 +221,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):  # 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            NaN means missing.
+            NaN means missing; infinite values are the largest and the smallest there are.
         y : array-like of shape (n_samples,)
             Labels of two or more classes, of any type that can be sorted.
         sample_weight : array-like of shape (n_samples,), default=None

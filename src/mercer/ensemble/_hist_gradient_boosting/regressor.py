@@ -218,7 +218,7 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):  # ty
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            NaN means missing.
+            NaN means missing; infinite values are the largest and the smallest there are.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
         X_val, y_val, sample_weight_val : array-like, default=None
