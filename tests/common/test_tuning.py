@@ -155,7 +155,7 @@ def test_a_sweep_refuses_a_bad_value_as_a_fit_does(estimator, name):
 @every_sweep
 def test_a_sweep_refuses_bad_data_as_a_fit_does(estimator, name):
     model, data = make(estimator), make_data(estimator, 60)
-    bad = data.X + 1j if case_of(estimator).takes_infinity else np.where(data.X == data.X[3, 0], np.inf, data.X)
+    bad = data.X + 1j if case_of(estimator).takes_infinity else np.where(data.X[3, 0] == data.X, np.inf, data.X)
     for X, y in ((bad, data.y), (data.X, data.y[:-1])):
         with pytest.raises(ValueError) as of_fit:
             clone(model).fit(X, y)

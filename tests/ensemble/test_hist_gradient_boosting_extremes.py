@@ -45,7 +45,7 @@ def test_leaves_hold_the_sums_of_their_own_rows_alone(huge, has_hessian):
         hessian[77] = abs(huge)
     values, _ = _grown_leaves(X, gradient, hessian if has_hessian else None)
     is_clean = np.ones(3000, dtype=bool)
-    # As the kernel has it: a mean of gradients is off by 2^-9 of what rows differ by, but for one pair in 1024; Hessians likewise.
+    # As the kernel has it: a mean of gradients is off by 2^-9 of what rows differ by, but for one pair in 1024; Hessians too.
     apart = np.quantile(np.abs(np.diff(gradient)), 1 / 1024) / 512
     for value in np.unique(values):
         rows = values == value
@@ -76,7 +76,7 @@ def test_subnormal_and_zero_gradients_grow_a_tree():
 
 
 def test_a_difference_far_below_what_all_gradients_share_is_found():
-    X, gradient = _spoilt(5000, 0.0)
+    X, _ = _spoilt(5000, 0.0)
     values, _ = _grown_leaves(X, 1e9 + np.where(X[:, 0] < 5, 0.0, 1.0), None, max_leaves=2)
     assert sorted(set(values.round(3))) == [-1e9 - 1, -1e9]
     assert ((values == values.max()) == (X[:, 0] < 5)).all()
