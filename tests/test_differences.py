@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import pytest
 import sklearn
-from sklearn.base import BaseEstimator
 
 from tests.common.discovery import public_objects
 
@@ -84,22 +83,3 @@ def test_every_name_on_the_page_is_one_of_mercer():
     classes = {name for cell in first_cells for name in re.findall(r"`([A-Z]\w+)[`(]", cell)}
     assert classes
     assert classes <= public
-
-
-ESTIMATORS = [each for each in peers() if inspect.isclass(each[1]) and issubclass(each[1], BaseEstimator)]
-
-
-@pytest.mark.parametrize(("full_name", "own", "peer"), ESTIMATORS, ids=[each[0] for each in ESTIMATORS])
-def test_every_method_of_scikit_learn_is_there_or_on_the_page(full_name, own, peer):
-    missing = methods(peer) - methods(own)
-    rows = [line for line in PAGE.read_text().splitlines() if f"`{own.__name__}`" in line]
-    for name in missing:
-        assert any(f"`{name}`" in row for row in rows), (
-            f"docs/differences.md: no row of {full_name} says that {name} is missing"
-        )
-
-
-def methods(cls: type) -> set[str]:
-    """Public methods; requests of metadata follow from their signatures."""
-    found = {name for base in cls.__mro__ for name, value in vars(base).items() if callable(value) or hasattr(value, "__get__")}
-    return {name for name in found if not name.startswith("_") and not name.endswith(("_", "_request"))}

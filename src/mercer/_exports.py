@@ -122,7 +122,16 @@ def _public_names(source: str) -> list[str]:
     listed = getattr(peer, "__all__", None)
     if listed is None:
         listed = [name for name, value in vars(peer).items() if getattr(value, "__module__", None) == source]
-    return [name for name in listed if not name.startswith("_")]
+    return [name for name in listed if not name.startswith("_") and _gives(peer, name)]
+
+
+def _gives(peer: ModuleType, name: str) -> bool:
+    """Whether a module gives what it lists: scikit-learn lists what is experimental, and gives it when it has been enabled."""
+    try:
+        # A module of its own is not imported to see whether it is there.
+        return name in vars(peer) or name in _submodules(peer.__name__) or hasattr(peer, name)
+    except ImportError:
+        return False
 
 
 def _has_submodule(module: str, name: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from mercer import _discovery
+from mercer._exports import own_names
 
 
 def public_modules() -> list[ModuleType]:
@@ -16,11 +17,11 @@ def public_modules() -> list[ModuleType]:
 
 
 def public_objects() -> dict[str, Any]:
-    """Mercer's own classes and functions in the `__all__` of a public module, by full name; not those passed on from others."""
+    """Mercer's own classes and functions by full name; not those passed on from others."""
     return {
         f"{module.__name__}.{name}": found
         for module in public_modules()
-        for name in getattr(module, "__all__", ())
+        for name in own_names(module)
         if callable(found := getattr(module, name)) and found.__module__.startswith("mercer.")
     }
 
