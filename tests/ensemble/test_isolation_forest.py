@@ -12,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from mercer._native import kernels
 from mercer.ensemble import IsolationForest
+from mercer.tree import ExtraTreeRegressor
 
 
 def mixture(n=1000, d=5, seed=0):
@@ -244,3 +245,8 @@ def test_wrong_parameters_are_refused_by_name(params, match):
 def test_more_samples_than_rows_are_all_rows():
     with pytest.warns(UserWarning, match="max_samples"):
         assert IsolationForest(max_samples=100, random_state=0).fit(np.arange(8.0)[:, None]).max_samples_ == 8
+
+
+def test_the_trees_are_extra_trees_that_know_how_deep_they_may_grow():
+    forest = IsolationForest(3, random_state=0).fit(np.random.default_rng(0).normal(size=(100, 2)))
+    assert [(type(tree), tree.max_depth) for tree in forest.estimators_] == 3 * [(ExtraTreeRegressor, 7)]

@@ -136,3 +136,8 @@ def test_labels_must_be_labels():
         VotingClassifier(CLASSIFIERS).fit(X_IRIS, np.linspace(0, 1, 150))
     with pytest.raises(ValueError, match=r"1d array.*\(150, 2\)"):
         VotingClassifier(CLASSIFIERS).fit(X_IRIS, np.eye(2, dtype=int)[Y_IRIS % 2])
+
+
+def test_several_columns_of_labels_are_refused_with_the_remedy():
+    with pytest.raises(NotImplementedError, match=r"y has 2 columns.*MultiOutputClassifier"):
+        VotingClassifier([("tree", DecisionTreeClassifier())]).fit(np.eye(4), np.eye(4, 2))

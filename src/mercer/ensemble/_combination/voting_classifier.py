@@ -128,6 +128,11 @@ class VotingClassifier(ClassifierMixin, Voting):  # type: ignore[misc]  # scikit
         -------
         self
         """
+        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+            raise NotImplementedError(
+                f"VotingClassifier: y has {np.shape(y)[1]} columns. Multilabel and multi-output classification is not supported; "
+                "fit one VotingClassifier a column (sklearn.multioutput.MultiOutputClassifier does)."
+            )
         classes, codes = check_labels(y)
         encoder = LabelEncoder().fit(classes)
         self._fit(X, codes, sample_weight, fit_params, {"le_": encoder, "classes_": encoder.classes_}, labels=y)

@@ -32,7 +32,7 @@ from mercer._trace import log, warn
 from mercer._trees.categories import CategoryCoder
 from mercer._trees.growth import make_seeds
 from mercer._trees.store import IntArray, TreeStore
-from mercer.tree import DecisionTreeRegressor
+from mercer.tree import ExtraTreeRegressor
 
 ROWS_AT_ONCE = 4096  # of a sparse matrix, made dense to be scored
 
@@ -72,7 +72,7 @@ class IsolationForest(OutlierMixin, MercerEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    estimators_ : list of DecisionTreeRegressor
+    estimators_ : list of ExtraTreeRegressor
         The trees. They take all features of X, whatever `max_features` is, and predict path lengths :math:`h_t`.
     estimators_features_ : list of arrays
         The features that each tree may split.
@@ -217,7 +217,7 @@ class IsolationForest(OutlierMixin, MercerEstimator):  # type: ignore[misc]
         return np.concatenate(parts)[:, 0]
 
     @property
-    def estimators_(self) -> list[DecisionTreeRegressor]:
+    def estimators_(self) -> list[ExtraTreeRegressor]:
         return [self._member(index) for index in range(len(self._trees))]
 
     @property
@@ -231,9 +231,10 @@ class IsolationForest(OutlierMixin, MercerEstimator):  # type: ignore[misc]
     def _samples(self) -> list[tuple[IntArray, IntArray]]:
         return [(rows[0], features[0]) for rows, features in map(_Draw.samples, self._draws, self._seeds[:, None])]
 
-    def _member(self, index: int) -> DecisionTreeRegressor:
+    def _member(self, index: int) -> ExtraTreeRegressor:
         """A tree as an estimator of its own: it shares the nodes."""
-        member = DecisionTreeRegressor(splitter="random", max_features=1)
+        max_depth = self._draws[index].max_depth
+        member = ExtraTreeRegressor(max_features=1, max_depth=max_depth)
         member.tree_, member.n_features_in_ = self._trees[index], self.n_features_in_
         member.n_outputs_, member.max_features_, member._has_one_output = 1, 1, True
         member._coder = CategoryCoder((None,) * self.n_features_in_)
@@ -254,6 +255,11 @@ class _Draw:
     ) -> None:
         self.shape, self.n_drawn, self.n_features = shape, n_drawn, n_features
         self.weights, self.is_repeated = weights, is_repeated
+
+    @property
+    def max_depth(self) -> int:
+        """The depth at which a row of the average is alone."""
+        return ceil(log2(max(self.n_drawn, 2)))
 
     @classmethod
     def of(cls, params: Any, shape: tuple[int, int], weights: FloatArray | None) -> _Draw:
@@ -280,8 +286,7 @@ class _Draw:
         if sp.issparse(X):  # of which only the rows that were drawn are made dense
             used, places = np.unique(rows, return_inverse=True)
             X, rows = X[used].toarray(), np.ascontiguousarray(places.reshape(rows.shape))
-        depth = ceil(log2(max(self.n_drawn, 2)))
-        trees, _, n_rows, weight, _ = kernels.grow_isolation(X, rows, features, seeds, depth, n_threads)
+        trees, _, n_rows, weight, _ = kernels.grow_isolation(X, rows, features, seeds, self.max_depth, n_threads)
         return TreeStore(trees, np.zeros(len(n_rows)), n_rows, weight)
 
 
