@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sklearn.ensemble as peers
 import sklearn.tree as peer_trees
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_classification, make_moons
 from sklearn.linear_model import LogisticRegression as PeerLogistic
 from sklearn.model_selection import train_test_split
@@ -125,6 +126,47 @@ def test_the_training_error_is_within_its_bound_after_every_round(depth, is_weig
     errors = 1 - np.array(list(model.staged_score(X, y, weights)))
     assert (errors <= model.training_error_bounds_).all()
     assert [record["bound"] for record in model.history_] == model.training_error_bounds_.tolist()
+
+
+def test_the_three_bounds_stand_in_their_order():
+    X, y = classes(600)
+    model = AdaBoostClassifier(n_estimators=40).fit(X, y)
+    errors = model.estimator_errors_
+    np.testing.assert_allclose(model.training_error_products_, np.cumprod(2 * np.sqrt(errors * (1 - errors))), rtol=1e-12)
+    assert model.training_error_product_ == model.training_error_products_[-1] == model.history_[-1]["product"]
+    least = 0.5 - errors.max()
+    assert model.training_error_edge_bound_ == pytest.approx(np.exp(-2 * least**2 * 40))
+    assert 1 - model.score(X, y) <= model.training_error_product_ < model.training_error_bound_
+    assert model.training_error_bound_ < model.training_error_edge_bound_ < 1
+
+
+def test_an_error_of_a_quarter_has_the_weight_and_the_factor_of_the_notes():
+    model = AdaBoostClassifier(n_estimators=1).fit([[0], [1], [2], [3]], [0, 1, 1, 0])
+    assert model.estimator_errors_ == [0.25]
+    assert model.estimator_weights_[0] / 2 == pytest.approx(0.549306, abs=5e-7)  # the notes' weight; scikit-learn doubles it
+    assert model.training_error_product_ == pytest.approx(0.866025, abs=5e-7)
+
+
+class RightWhenWeighted(ClassifierMixin, BaseEstimator):
+    """Says that all rows are of the first class, until the rows have different weights: then it knows them by heart."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_, self.is_right_ = np.unique(y), np.ptp(sample_weight) > 1e-12
+        self.known_ = dict(zip(X[:, 0].tolist(), y, strict=True))
+        return self
+
+    def predict(self, X):
+        return np.array([self.known_[x] if self.is_right_ else self.classes_[0] for x in X[:, 0].tolist()])
+
+
+def test_a_later_member_without_error_decides_alone():
+    X, y = np.arange(10.0)[:, None], np.repeat(["a", "b"], [7, 3])
+    model = AdaBoostClassifier(RightWhenWeighted(), n_estimators=9).fit(X, y)
+    assert (len(model.estimators_), model.n_iter_) == (1, 2)
+    assert model.estimators_[0].is_right_
+    assert (model.estimator_errors_, model.training_error_product_) == ([0], 0)
+    np.testing.assert_allclose(model.training_error_bounds_, np.exp(-2 * np.cumsum([0.2**2, 0.5**2])))
+    assert model.score(X, y) == 1
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 6])

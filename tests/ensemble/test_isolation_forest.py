@@ -248,5 +248,5 @@ def test_more_samples_than_rows_are_all_rows():
 
 
 def test_the_trees_are_extra_trees_that_know_how_deep_they_may_grow():
-    forest = IsolationForest(3, random_state=0).fit(np.random.default_rng(0).normal(size=(100, 2)))
+    forest = IsolationForest(n_estimators=3, random_state=0).fit(np.random.default_rng(0).normal(size=(100, 2)))
     assert [(type(tree), tree.max_depth) for tree in forest.estimators_] == 3 * [(ExtraTreeRegressor, 7)]

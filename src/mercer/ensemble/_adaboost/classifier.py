@@ -53,12 +53,16 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):  # type: ignore[misc]
         What the members are copies of.
     estimator_weights_, estimator_errors_ : ndarray of shape (n_members,)
         Their weights and their weighted training errors, as long as `estimators_`.
+    training_error_product_ : float
+        The training error is at most this: :math:`\prod_t 2 \sqrt{\varepsilon_t (1 - \varepsilon_t)}` for two classes without
+        shrinkage; else the product of :math:`(1 - \varepsilon_t + \varepsilon_t e^{\alpha_t}) e^{-\alpha_t / 2}`, or one.
     training_error_bound_ : float
-        The training error is at most this: :math:`\exp(-2 \sum_t (\frac12 - \varepsilon_t)^2)` for two classes without
-        shrinkage; else the product of :math:`(1 - \varepsilon_t + \varepsilon_t e^{\alpha_t}) e^{-\alpha_t / 2}`, from
-        which that follows, or one.
-    training_error_bounds_ : ndarray of shape (n_members,)
-        The bound after each round.
+        The looser :math:`\exp(-2 \sum_t (\frac12 - \varepsilon_t)^2)` for two classes without shrinkage; else the product.
+    training_error_edge_bound_ : float
+        The loosest, :math:`\exp(-2 \gamma^2 T)` with the least :math:`\gamma = \frac12 - \varepsilon_t` of T rounds, for two
+        classes without shrinkage; else one.
+    training_error_products_, training_error_bounds_ : ndarray of shape (n_rounds,)
+        The first two after each round that gave a member.
     classes_ : ndarray of shape (n_classes,)
         The class labels.
     n_classes_ : int
@@ -66,7 +70,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):  # type: ignore[misc]
     feature_importances_ : ndarray of shape (n_features,)
         The members' importances, averaged by weight, if they have some.
     history_ : list of dict
-        Error, weight and bound of every round; a last member that was refused has the weight 0.
+        Error, weight, bound and product of every round; a last member that was refused has the weight 0.
     n_iter_ : int
         The number of rounds.
     n_features_in_, feature_names_in_
@@ -74,10 +78,10 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):  # type: ignore[misc]
 
     Notes
     -----
-    The fit ends early at a member without error, and before one that is no better than chance (an error of 1/2, or 1 - 1/K); if
-    that is the first, there is an error. For Mercer's trees the columns are ranked once: a round takes O(n d) for a stump.
-    A binary `decision_function` lies in [-2, 2], as scikit-learn's. scikit-learn pads weights and errors to `n_estimators`;
-    here they end with the members.
+    The fit ends early at a member without error, which is then the only one that is kept, since its weight would have no bound;
+    and before one that is no better than chance (an error of 1/2, or 1 - 1/K); if that is the first, there is an error. For
+    Mercer's trees the columns are ranked once: a round takes O(n d) for a stump. A binary `decision_function` lies in [-2, 2],
+    as scikit-learn's. scikit-learn pads weights and errors to `n_estimators`; here they end with the members.
 
     References
     ----------

@@ -56,8 +56,8 @@ class ClassRounds(Rounds):
         super().__init__(members, learning_rate)
         assert members.classes is not None
         self._n_classes = len(members.classes)
-        self.bounds = list[float]()
-        self._log_bound = 0.0
+        self.bounds, self.products = list[float](), list[float]()
+        self._log_bound, self._log_product, self._edge = 0.0, 0.0, 0.5
 
     def step(self) -> Record:
         weights = self._row_weights()
@@ -68,16 +68,21 @@ class ClassRounds(Rounds):
         weight = self._member_weight(error)
         self._keep(error, weight)
         self._tighten(error, weight)
-        if error == 0:
+        if error == 0:  # its weight has no bound: it decides alone
+            self.members.keep_last()
+            del self.member_errors[:-1], self.member_weights[:-1]
             self.is_done = True
         else:  # that the right ones lose is the same as that the wrong ones gain, and cannot overflow
             weights *= np.where(is_wrong, 1.0, np.exp(-weight))
             self._weights = weights / weights.sum()
-        return {"error": error, "weight": weight, "bound": self.bounds[-1]}
+        return self._record(error, weight)
+
+    def _record(self, error: float, weight: float) -> Record:
+        return {"error": error, "weight": weight, "bound": self.bounds[-1], "product": self.products[-1]}
 
     def _member_weight(self, error: float) -> float:
         if error == 0:
-            return 1.0  # a member without fault ends the fit; any weight will do, and this is scikit-learn's
+            return 1.0  # a member without fault is left alone; any weight will do, and this is scikit-learn's
         return float(self._learning_rate * (np.log((1 - error) / error) + np.log(self._n_classes - 1)))
 
     def _refuse(self, error: float) -> Record:
@@ -90,24 +95,41 @@ class ClassRounds(Rounds):
                 f"({1 - 1 / self._n_classes:.4g} for {self._n_classes} classes). BaseClassifier in AdaBoostClassifier ensemble "
                 "is worse than random, ensemble can not be fit; choose a stronger estimator."
             )
-        return {"error": error, "weight": 0.0, "bound": self.bounds[-1]}
+        return self._record(error, 0.0)
 
     def _tighten(self, error: float, weight: float) -> None:
-        """Multiply the bound of the training error by the round's factor.
+        """Multiply the bounds of the training error by the round's factors.
 
         A row that the vote gets wrong was got wrong by members with half of the weight at least, so that the training error is
         at most the product of (1 - error + error exp(weight)) / exp(weight / 2), or one. With two classes and no shrinkage
-        the factor is 2 sqrt(error (1 - error)), and that is at most exp(-2 (1/2 - error)^2).
+        the factor is 2 sqrt(error (1 - error)), and that is at most exp(-2 (1/2 - error)^2). A member without error is left
+        alone, and so is what it gets wrong: nothing.
         """
-        if self._n_classes <= 2 and self._learning_rate == 1:
-            self._log_bound -= 2 * (0.5 - error) ** 2
+        if error > 0:
+            self._log_product += np.logaddexp(np.log1p(-error), np.log(error) + weight) - weight / 2
         else:
-            self._log_bound += np.logaddexp(np.log1p(-error), np.log(error) + weight if error > 0 else -np.inf) - weight / 2
+            self._log_product = -np.inf
+        self._log_bound = self._log_bound - 2 * (0.5 - error) ** 2 if self._has_edges else self._log_product
+        self._edge = min(self._edge, 0.5 - error)
+        self.products.append(float(np.exp(min(self._log_product, 0.0))))
         self.bounds.append(float(np.exp(min(self._log_bound, 0.0))))
 
+    @property
+    def _has_edges(self) -> bool:
+        """Whether the bounds by the edges (1/2 - error) hold."""
+        return self._n_classes <= 2 and self._learning_rate == 1
+
     def attributes(self) -> dict[str, Any]:
-        bounds = np.array(self.bounds)
-        return {**super().attributes(), "training_error_bounds_": bounds, "training_error_bound_": float(bounds[-1])}
+        bounds, products = np.array(self.bounds), np.array(self.products)
+        by_least = float(np.exp(-2 * self._edge**2 * len(bounds))) if self._has_edges else 1.0
+        return {
+            **super().attributes(),
+            "training_error_products_": products,
+            "training_error_product_": float(products[-1]),
+            "training_error_bounds_": bounds,
+            "training_error_bound_": float(bounds[-1]),
+            "training_error_edge_bound_": by_least,
+        }
 
 
 class NumberRounds(Rounds):

@@ -133,6 +133,9 @@ class AnyMembers:
     def drop_last(self) -> None:
         self._members.pop()
 
+    def keep_last(self) -> None:
+        del self._members[:-1]
+
     def attributes(self) -> dict[str, Any]:
         return {"estimators_": list(self._members), "_trees": None}
 
@@ -158,6 +161,9 @@ class TreeMembers:
     def drop_last(self) -> None:
         self._stores.pop()
         self._seeds.pop()
+
+    def keep_last(self) -> None:
+        del self._stores[:-1], self._seeds[:-1]
 
     def attributes(self) -> dict[str, Any]:
         store, facts = TreeStore.join(self._stores), self._source.facts(self._owner)

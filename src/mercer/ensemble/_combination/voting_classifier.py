@@ -130,7 +130,7 @@ class VotingClassifier(ClassifierMixin, Voting):  # type: ignore[misc]  # scikit
         """
         if np.ndim(y) == 2 and np.shape(y)[1] > 1:
             raise NotImplementedError(
-                f"VotingClassifier: y has {np.shape(y)[1]} columns. Multilabel and multi-output classification is not supported; "
+                f"VotingClassifier: y has {np.shape(y)[1]} columns. Multilabel and multi-output targets are not supported; "
                 "fit one VotingClassifier a column (sklearn.multioutput.MultiOutputClassifier does)."
             )
         classes, codes = check_labels(y)
