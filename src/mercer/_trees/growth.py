@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
 from mercer._params import ArrayLike, Instance, Integer, InvalidParameterError, Null, OneOf, Real, Rule
+from mercer._trees.by_function import FunctionGrower, Impurity, Limits
 from mercer._trees.store import TreeStore
 
 CLASSIFICATION = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy", "misclassification": "misclassification"}
@@ -66,14 +68,17 @@ class Targets:
 class Growth:
     """How trees are grown."""
 
-    criterion: str
+    criterion: str | Impurity
     splitter: str
-    limits: Any  # kernels.GrowthLimits
+    limits: Limits
     max_features: int
     directions: npt.NDArray[np.int8] | None = None
 
-    def columns(self, X: FloatArray, is_categorical: npt.NDArray[np.uint8] | None, n_threads: int) -> Any:
+    def columns(self, X: Any, is_categorical: npt.NDArray[np.uint8] | None, n_threads: int) -> Any:
         """X as the splitter reads it, made once for all trees."""
+        if callable(self.criterion):
+            _require_plain(is_categorical, self.directions)
+            return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
         kind = kernels.RankedColumns if self.splitter == "best" else kernels.PlainColumns
         return kind(X, is_categorical, n_threads)
 
@@ -91,10 +96,12 @@ class Growth:
 
         Where it is 0, `weights` may have a line for each tree.
         """
+        if callable(self.criterion):
+            return self._grow_by_function(self.criterion, columns, targets, weights, seeds, n_draws)
         draws = (None if weights is None else weights.ravel(), seeds, n_draws, self.max_features)
         if weights is not None and weights.ndim == 2:
             weights = None  # what is taken off the targets below is the same for all trees
-        limits = (self.limits, n_threads)
+        limits = (kernels.GrowthLimits(*self.limits), n_threads)
         if targets.is_one_number and self.criterion != "absolute_error":
             y = targets.values[:, 0].astype(np.float64)
             offset = float(_middle(y, weights)) if self.criterion == "squared_error" else 0.0
@@ -116,6 +123,38 @@ class Growth:
             grown = kernels.grow_means(self.criterion, columns, np.ascontiguousarray(y - offsets), offsets, *draws, *limits)
         trees, impurity, n_rows, weight, values = grown
         return TreeStore(trees, impurity, n_rows, weight, values.reshape(len(values), targets.values.shape[1], -1))
+
+    def _grow_by_function(
+        self,
+        criterion: Impurity,
+        X: FloatArray,
+        targets: Targets,
+        weights: FloatArray | None,
+        seeds: npt.NDArray[np.uint64],
+        n_draws: int,
+    ) -> TreeStore:
+        stores = []
+        for tree, seed in enumerate(seeds.tolist()):
+            own = weights if weights is None or weights.ndim == 1 else weights[tree]
+            if n_draws:
+                counts = np.empty(len(X))
+                kernels.bootstrap_counts(seed, n_draws, None if weights is None else np.cumsum(weights), counts)
+                own = counts
+            way = (self.limits, self.max_features, self.splitter == "random", seed)
+            stores.append(FunctionGrower(criterion, X, targets.values, targets.n_classes, own, *way).grow())
+        return TreeStore.join(stores)
+
+
+def _require_plain(is_categorical: npt.NDArray[np.uint8] | None, directions: npt.NDArray[np.int8] | None) -> None:
+    """What a criterion of the user's own cannot be asked for."""
+    if is_categorical is not None:
+        raise ValueError(
+            "criterion is a function, which splits columns of numbers only; encode categories, or name a criterion."
+        )
+    if directions is not None:
+        raise ValueError(
+            "criterion is a function, for which monotonic_cst must be None; name a criterion to constrain features."
+        )
 
 
 def _middle(y: FloatArray, weights: FloatArray | None) -> FloatArray:
@@ -147,7 +186,7 @@ def make_growth(
     least_leaf = _count(params.min_samples_leaf, n_rows, 1)
     least_split = max(_count(params.min_samples_split, n_rows, 2), 2 * least_leaf)
     total = float(n_draws or n_rows) if n_draws or weights is None else float(weights.sum())
-    limits = kernels.GrowthLimits(
+    limits = Limits(
         _UNLIMITED if params.max_depth is None else params.max_depth,
         least_split,
         least_leaf,
@@ -156,7 +195,7 @@ def make_growth(
         0 if params.max_leaf_nodes is None else params.max_leaf_nodes,
     )
     return Growth(
-        names[params.criterion],
+        params.criterion if callable(params.criterion) else names[params.criterion],
         getattr(params, "splitter", "best"),
         limits,
         count_features(params.max_features, n_features),

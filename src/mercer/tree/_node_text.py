@@ -98,6 +98,7 @@ def name_tree(
         _require_classes(owner, class_names, classes)
     categories = getattr(estimator, "categories_", [None] * tree.n_features)
     criterion = getattr(estimator, "criterion", "impurity")
+    criterion = "impurity" if callable(criterion) else criterion
     class_names = None if class_names is False else class_names
     return NamedTree(_read(tree), feature_names, class_names, categories, classes, str(criterion), show_missing, escape)
 

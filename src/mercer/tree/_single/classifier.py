@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,8 +10,9 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mercer._arrays import FloatArray
 from mercer._base import fit_method
-from mercer._params import Instance, Null, OneOf, RandomState, Rule
+from mercer._params import Function, Instance, Null, OneOf, RandomState, Rule
 from mercer._trees.categories import CATEGORICAL_RULE, UNSEEN_RULE
 from mercer._trees.growth import (
     CLASSIFICATION,
@@ -32,8 +33,10 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[mis
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "log_loss", "misclassification"}, default="gini"
-        The impurity; "log_loss" is another name of "entropy".
+    criterion : {"gini", "entropy", "log_loss", "misclassification"} or callable, default="gini"
+        The impurity; "log_loss" is another name of "entropy". A function is given the shares of the classes, an array of shape
+        (n_classes,) and sum one, and says any finite number. It is called for both sides of every place to split, in Python:
+        the same splits are found thousands of times more slowly.
     splitter : {"best", "random"}, default="best"
         "best" looks at every place to split, "random" at one random place a feature.
     max_depth : int or None, default=None
@@ -116,7 +119,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[mis
     }
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         **GROWTH_RULES,
-        "criterion": OneOf(*CLASSIFICATION),
+        "criterion": OneOf(*CLASSIFICATION) | Function(),
         "splitter": OneOf("best", "random"),
         "random_state": RandomState(),
         "class_weight": Null() | OneOf("balanced") | Instance(dict) | Instance(list),
@@ -130,7 +133,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[mis
     def __init__(
         self,
         *,
-        criterion: str = "gini",
+        criterion: str | Callable[[FloatArray], float] = "gini",
         splitter: str = "best",
         max_depth: int | None = None,
         min_samples_split: float = 2,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
+from mercer._arrays import FloatArray
 from mercer._tuning import Integers, Reals, Space
 from mercer.tree._single.classifier import DecisionTreeClassifier
 from mercer.tree._single.regressor import DecisionTreeRegressor
@@ -59,7 +60,7 @@ class ExtraTreeClassifier(DecisionTreeClassifier):
     def __init__(
         self,
         *,
-        criterion: str = "gini",
+        criterion: str | Callable[[FloatArray], float] = "gini",
         splitter: str = "random",
         max_depth: int | None = None,
         min_samples_split: float = 2,
