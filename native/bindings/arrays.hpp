@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 
+#include "bindings/gil.hpp"
 #include "core/errors.hpp"
 #include "core/parallel.hpp"
 #include "core/views.hpp"
@@ -23,9 +24,14 @@ namespace nb = nanobind;
 inline nb::handle array_class;
 
 // An array that a kernel is handed: a NumPy array, and nothing else that has a buffer. The buffers of NumPy's scalars of dates have
-// no strides, which nanobind reads all the same.
+// no strides, which nanobind reads all the same. It is copied, never moved: whoever called the kernel keeps a reference, and the
+// last one goes when the GIL is held again, which a kernel that let go of it would have to take back.
 template <class... Args>
-struct Given : nb::ndarray<Args...> {};
+struct Given : nb::ndarray<Args...> {
+    Given() = default;
+    Given(const Given&) = default;
+    Given& operator=(const Given&) = default;
+};
 
 // In: any strides, read-only memory welcome. Out: C-contiguous and writable. Neither is ever converted (`noconvert`).
 template <class T>
@@ -98,8 +104,6 @@ Csr<T> csr(const In1<T>& values, const In1<std::int32_t>& columns, const In1<std
 }
 
 inline Threads threads(int count) { return {std::clamp(count, 1, 1024)}; }
-
-using ReleaseGil = nb::call_guard<nb::gil_scoped_release>;
 
 void bind_core(nb::module_& m);
 void bind_preprocessing(nb::module_& m);

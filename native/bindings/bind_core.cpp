@@ -36,9 +36,11 @@ thread_local PyObject* progress_callback = nullptr;
 // The hook of core/interrupt.hpp: takes the GIL, lets signal handlers run, reports progress.
 void probe_python(std::size_t done, std::size_t total) {
     if (!Py_IsInitialized()) return;
-    const nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    if (total > 0 && progress_callback != nullptr) nb::borrow<nb::callable>(progress_callback)(done, total);
+    const TakenGil taken;
+    back_to_python([&] {
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (total > 0 && progress_callback != nullptr) nb::borrow<nb::callable>(progress_callback)(done, total);
+    });
 }
 
 nb::object exchange_progress(nb::object callback) {

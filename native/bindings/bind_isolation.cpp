@@ -31,7 +31,7 @@ void bind_growth(nb::module_& m) {
             require_places(chosen, values.cols, "the features of a tree must rise and be in range");
             std::unique_ptr<JoinedTrees> joined;
             {
-                nb::gil_scoped_release release;
+                const ReleasedGil released;
                 std::vector<tree::Grown> parts(names.size());
                 parallel_for(names.size(), threads(n_threads), [&](std::size_t t) {
                     parts[t] = tree::grow_isolation<T>(values, {drawn.row(t), drawn.cols}, {chosen.row(t), chosen.cols}, names[t],

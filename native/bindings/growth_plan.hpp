@@ -66,7 +66,7 @@ template <class Columns, class Make>
 nb::tuple grow(const Plan<Columns>& plan, std::size_t n_values, Make&& make) {
     std::unique_ptr<JoinedTrees> joined;
     {
-        nb::gil_scoped_release release;
+        const ReleasedGil released;
         auto parts =
             tree::grow_forest(plan.seeds, plan.columns.n_rows(), plan.weights, plan.n_draws, plan.threads,
                               [&](std::uint64_t seed, std::span<const double> weights, Threads inner) {

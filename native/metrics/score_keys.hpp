@@ -1,6 +1,7 @@
 // Scores as whole numbers in falling order, so that they can be sorted by their digits.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -72,10 +73,12 @@ template <Real T>
 class ScoreKeys {
    public:
     explicit ScoreKeys(const ScoreRange<T>& range) : base_(bits(range.smallest)), top_(steps(range.greatest)) {
-        most_ = key(range.least);
+        most_ = distance(range.least);
     }
 
-    std::uint64_t key(T score) const { return static_cast<std::uint64_t>(top_) - static_cast<std::uint64_t>(steps(score)); }
+    // At most the key of the least score, also of one that was not among those of the range: keys index, and the scores may have
+    // been written to since their range was found.
+    std::uint64_t key(T score) const { return std::min(distance(score), most_); }
     std::uint64_t most() const { return most_; }  // the key of the least score
 
     T score(std::uint64_t key) const {
@@ -91,6 +94,7 @@ class ScoreKeys {
     static std::int64_t bits(T score) {
         return static_cast<std::int64_t>(std::bit_cast<Bits>(score) & (~Bits{0} >> 1));  // without the sign
     }
+    std::uint64_t distance(T score) const { return static_cast<std::uint64_t>(top_) - static_cast<std::uint64_t>(steps(score)); }
     std::int64_t steps(T score) const {
         const std::int64_t magnitude = score == 0 ? 0 : bits(score) - base_ + 1;
         return score < 0 ? -magnitude : magnitude;
