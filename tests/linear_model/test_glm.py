@@ -454,9 +454,73 @@ def test_l_bfgs_handles_more_columns_than_a_hessian_would_fit():
     assert model.certificate_.converged
 
 
-def test_pairs_without_a_native_loss_refuse_l_bfgs():
-    with pytest.raises(ValueError, match="solver='lbfgs' is not valid for the bernoulli family with the probit link"):
-        GeneralizedLinearRegressor("bernoulli", "probit", solver="lbfgs").fit(*make_data("bernoulli", "probit"))
+@pytest.mark.parametrize(("family", "link"), [("bernoulli", "probit"), ("gamma", "identity"), ("poisson", "sqrt")])
+def test_pairs_without_a_native_loss_take_l_bfgs_for_many_columns_alike(family, link, monkeypatch):
+    X, y = make_data(family, link)
+    expected = GeneralizedLinearRegressor(family, link, alpha=0.01, tol=1e-9).fit(X, y)
+    assert expected.certificate_.method == "Fisher scoring"
+    monkeypatch.setattr("mercer.linear_model._glm.glm.MOST_HESSIAN_COLUMNS", 2)
+    monkeypatch.setattr("mercer.linear_model._glm.loss.MOST_SCORED_COLUMNS", 2)
+    model = GeneralizedLinearRegressor(family, link, alpha=0.01, tol=1e-9, max_iter=500, solver="lbfgs").fit(X, y)
+    assert model.certificate_.method == "L-BFGS"
+    assert model.certificate_.converged
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-5, atol=1e-7)
+
+
+def positive_targets(power, seed, is_shifted):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(80, 3))
+    X = X if is_shifted else np.abs(X)
+    return X, np.abs(X @ [1.0, 2, -1] + random.normal(size=80)) + (1 if seed % 2 else 0.01)
+
+
+@pytest.mark.parametrize("power", [1, 1.3, 1.5, 2, 2.5, 3])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("alpha", [0, 0.01, 1.0])
+@pytest.mark.parametrize("seed", [2, 3])
+def test_the_identity_keeps_means_positive_on_the_way_to_the_minimum(power, fit_intercept, alpha, seed):
+    X, y = positive_targets(power, seed, fit_intercept)
+    model = TweedieRegressor(power=power, link="identity", alpha=alpha, fit_intercept=fit_intercept, tol=1e-7).fit(X, y)
+    mean = model.predict(X)
+    assert (mean > 0).all()
+    assert model.certificate_.converged
+    assert model.n_iter_ < 40
+    slopes = (mean - y) / mean**power / len(y)  # the condition itself
+    np.testing.assert_allclose(X.T @ slopes + alpha * model.coef_, 0, atol=2e-7)
+    if fit_intercept:
+        assert abs(slopes.sum()) < 2e-7
+
+
+@pytest.mark.parametrize("power", [1, 1.5])
+def test_a_minimum_on_the_border_of_the_domain_is_warned_about_with_the_remedy(power):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(80, 3))
+    y = np.maximum(0, np.round(X @ [1.0, 2, -1] + 1))
+    with pytest.warns(ConvergenceWarning, match=r"border of the .* family's domain.*use link='log'"):
+        model = TweedieRegressor(power=power, link="identity").fit(X, y)
+    assert (model.predict(X) > 0).all()
+    assert np.isfinite(model.certificate_.residual)
+
+
+@pytest.mark.parametrize("link", ["identity", "sqrt", "inverse"])
+def test_a_start_inside_the_domain_is_found_where_there_is_one(link):
+    """Without an intercept, and with columns that least squares would leave the domain with."""
+    random = np.random.default_rng(1)
+    X = np.c_[np.full(60, 0.05), random.normal(size=(60, 2))]
+    y = random.gamma(2.0, size=60) ** 3 + 1e-3
+    model = GeneralizedLinearRegressor("gamma", link, alpha=0.1, fit_intercept=False).fit(X, y)
+    assert (model.predict(X) > 0).all()
+    assert model.certificate_.converged
+
+
+def test_a_row_of_weight_zero_may_lie_outside_the_domain():
+    X, y = positive_targets(1.5, 3, is_shifted=True)
+    far = np.vstack([X, [[-50.0, -50, 50]]])
+    weights = np.append(np.ones(len(y)), 0.0)
+    options = {"power": 1.5, "link": "identity", "alpha": 0.1, "tol": 1e-9}
+    expected = TweedieRegressor(**options).fit(X, y)
+    model = TweedieRegressor(**options).fit(far, np.append(y, 1.0), weights)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-6)
 
 
 def test_a_warm_start_goes_on_where_the_earlier_fit_ended():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._solvers.descent import Descent, SmoothProblem, dot
 from mercer._solvers.linear_loss import Evaluation, LinearRows
+from mercer._solvers.newton import newton_direction
 from mercer._solvers.softmax import SoftmaxLoss
 from mercer._solvers.sparse_dual import Labels
 from mercer._trace import Record
@@ -97,6 +99,15 @@ class Lbfgs(Descent):
     def _precondition(self, vector: FloatArray) -> FloatArray:
         """A first guess of the inverse Hessian times a vector: the identity, and a first step of length one."""
         return vector.copy() if self._pairs else vector / max(np.sqrt(dot(vector, vector)), np.finfo(np.float64).tiny)
+
+
+class ScoringLbfgs(Lbfgs):
+    """L-BFGS that starts from the inverse of an approximate Hessian, such as the expected one of Fisher scoring."""
+
+    needs_hessian = True
+
+    def _precondition(self, vector: FloatArray) -> FloatArray:
+        return newton_direction(replace(self.at, gradient=-vector))
 
 
 class SoftmaxLbfgs(Lbfgs):

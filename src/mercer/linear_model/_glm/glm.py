@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,15 +17,15 @@ from mercer._arrays import FloatArray, check_weights, require_no_overflow
 from mercer._base import FitTask, run_solver
 from mercer._linear import LinearModel
 from mercer._parallel import effective_threads
-from mercer._params import Bool, Integer, InvalidParameterError, NumberOfJobs, Real, Rule, Verbosity, check_params, check_value
-from mercer._solvers.lbfgs import Lbfgs
+from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, Verbosity, check_params, check_value
+from mercer._solvers.lbfgs import Lbfgs, ScoringLbfgs
 from mercer._solvers.linear_loss import make_linear_rows
 from mercer._solvers.newton import Newton
 from mercer._trace import iterate, store_outcome
 from mercer.linear_model._glm.families import Family
 from mercer.linear_model._glm.inference import GlmStatistics, explained_deviance, glm_statistics
 from mercer.linear_model._glm.links import Link
-from mercer.linear_model._glm.loss import DevianceLoss, deviance_loss
+from mercer.linear_model._glm.loss import DevianceLoss, deviance_loss, native_loss
 from mercer.linear_model._inference.table import names_of_features
 from mercer.linear_model._inference.wald import WaldSummary
 from mercer.linear_model._smooth import check_rows, smooth_outcome, warm_point
@@ -62,22 +63,25 @@ class GeneralizedLinearModel(RegressorMixin, LinearModel):  # type: ignore[misc]
         self._store(fitted())
         method = _method_of(problem, solver)
         weight, gap = problem.total_weight, problem.gap(solver.at)
-        return store_outcome(
-            self,
-            smooth_outcome(
-                solver,
-                status,
-                history,
-                method=method,
-                tol=params.tol,
-                primal=solver.at.value / weight,
-                gap=None if gap is None else gap / weight,
-            ),
+        outcome = smooth_outcome(
+            solver,
+            status,
+            history,
+            method=method,
+            tol=params.tol,
+            primal=solver.at.value / weight,
+            gap=None if gap is None else gap / weight,
         )
+        if outcome.warning is not None and problem.is_at_border(solver.point):
+            remark = (
+                f" Means lie on the border of the {family.name} family's domain, where link={link.name!r} has no minimum inside"
+            )
+            outcome = replace(outcome, warning=f"{outcome.warning}{remark}: use link='log' or 'logit'.")
+        return store_outcome(self, outcome)
 
     def _start_solver(self, problem: DevianceLoss, X: Any, params: SimpleNamespace) -> GlmSolver:
         """At the earlier solution where a warm start is asked for and possible, else at the model of the mean."""
-        make = _solver_class(self, problem, params.solver)
+        make = _solver_class(problem, params.solver)
         warm = warm_point(self, problem.rows, params)
         if warm is not None:
             solver = make(problem, warm, tol=params.tol)
@@ -180,17 +184,15 @@ def _rough_point(problem: DevianceLoss, X: FloatArray, n_threads: int) -> FloatA
     return problem.start(*part.to_user(solver.point))
 
 
-def _solver_class(estimator: Any, problem: DevianceLoss, name: str) -> type[GlmSolver]:
-    """Newton's method, or L-BFGS where there are many columns and it may choose."""
-    if problem.loss is not None:
-        is_wide = problem.rows.n_features > MOST_HESSIAN_COLUMNS
-        return Lbfgs if is_wide and name != "newton-cholesky" else Newton
-    if name == "lbfgs":
-        raise InvalidParameterError(
-            f"{type(estimator).__name__}: solver='lbfgs' is not valid for the {problem.family.name} family with the "
-            f"{problem.link.name} link (or with an offset), which takes Fisher scoring; it must be 'auto' or 'newton-cholesky'."
-        )
-    return Newton
+def _solver_class(problem: DevianceLoss, name: str) -> type[GlmSolver]:
+    """Newton's method, or L-BFGS where there are many columns and it may choose.
+
+    Where only the expected Hessian is at hand, L-BFGS corrects it by what the gradients tell: plain scoring is slow where the
+    two differ, as under the identity.
+    """
+    if problem.rows.n_features > MOST_HESSIAN_COLUMNS and name != "newton-cholesky":
+        return Lbfgs
+    return Newton if native_loss(problem.family, problem.link) is not None else ScoringLbfgs
 
 
 def _is_usable(solver: GlmSolver) -> bool:
@@ -201,9 +203,9 @@ def _is_usable(solver: GlmSolver) -> bool:
 
 
 def _method_of(problem: DevianceLoss, solver: GlmSolver) -> str:
-    if problem.loss is None:
-        return "Fisher scoring"
-    return "L-BFGS" if isinstance(solver, Lbfgs) else "Newton's method"
+    if not solver.needs_hessian:
+        return "L-BFGS"
+    return "Fisher scoring" if problem.loss is None else "Newton's method"
 
 
 def means_of(link: Link, raw: FloatArray) -> FloatArray:
@@ -232,7 +234,7 @@ def _statistics(problem: DevianceLoss, solver: GlmSolver, alpha: float, offset: 
     """What `summary` needs, where there is one."""
     if alpha > 0:
         return None
-    if isinstance(solver, Lbfgs):
+    if not solver.needs_hessian:
         return GlmStatistics.refused(
             f"with more than {MOST_HESSIAN_COLUMNS} columns the information is taken only for solver='newton-cholesky'"
         )

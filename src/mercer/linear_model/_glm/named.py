@@ -240,9 +240,11 @@ class TweedieRegressor(_LogLinearModel):
     Notes
     -----
     An iteration reads X once, where it lies, and costs O(n d^2); there are two to ten. Long data start from the solution for
-    every k-th row, at least 5000 of them, which is not counted. Under the log link with a power from 1
-    to 2 the objective is convex; otherwise (but for power=0 and the identity) the fit ends at a stationary point, and the
-    certificate has no gap. `summary` needs alpha=0, and has a log likelihood for the powers 0, 2, 3 and from 1 to 2.
+    every k-th row, at least 5000 of them, which is not counted. Under the log link with a power from 1 to 2 the objective is
+    convex; otherwise (but for power=0 and the identity) the fit ends at a stationary point, and the certificate has no gap. The
+    identity with power >= 1 takes Fisher scoring among coefficients that give all rows of X positive means; where the best of
+    them lie on the border (targets of zero draw them there), a warning says so. `summary` needs alpha=0, and has a log
+    likelihood for the powers 0, 2, 3 and from 1 to 2.
 
     Differences from scikit-learn: the fit goes on until the gap, where there is one, is small; powers between 0 and 1 are
     refused; `history_`, `certificate_`, `summary`.

@@ -49,8 +49,8 @@ class GeneralizedLinearRegressor(GeneralizedLinearModel):
     fit_intercept : bool, default=True
         Whether there is an intercept; it is not penalised.
     solver : {"auto", "lbfgs", "newton-cholesky"}, default="auto"
-        "newton-cholesky" is Newton's method or Fisher scoring; "auto" as well, but L-BFGS for pairs with a native loss and more
-        than 1000 columns; "lbfgs" is the same and refuses other pairs.
+        "newton-cholesky" is Newton's method or Fisher scoring; "auto" and "lbfgs" as well, but L-BFGS for more
+        than 1000 columns.
     max_iter : int, default=100
         The most iterations.
     tol : float, default=1e-6
@@ -82,10 +82,11 @@ class GeneralizedLinearRegressor(GeneralizedLinearModel):
     -----
     An iteration reads X once, where it lies, and costs O(n d^2). Pairs with a native loss (normal with identity or log,
     Bernoulli with logit, Poisson, gamma, inverse Gaussian and Tweedie with log) take Newton's steps; all others, and fits with
-    an offset, take steps of Fisher scoring. Steps are halved until the objective falls and every mean lies inside the domain of
-    the family. Long dense data with a native loss start from the solution for every k-th row, at least 5000 of them, which is
-    not counted. Where the loss is not convex (such as the inverse Gaussian under the log link), the fit ends at a stationary
-    point, and the certificate claims no more.
+    an offset, take steps of Fisher scoring, which other pairs correct by what the gradients tell of the Hessian. Steps are
+    halved until the objective falls and every mean lies inside the domain of the family; where the usual starts lie outside, a
+    linear programme finds one inside. Long dense data with a native loss start from the solution for every k-th row, at least
+    5000 of them, which is not counted. Where the loss is not convex (such as the inverse Gaussian under the log link), the fit
+    ends at a stationary point, and the certificate claims no more.
 
     Multinoulli targets are fitted as `LogisticRegression` fits them, relative to the first class where nothing is penalised:
     `coef_` and `intercept_` then have one line for each class, `classes_` holds the labels, `predict` gives a probability for
