@@ -298,6 +298,13 @@ def check_value(owner: str, name: str, value: Any, rule: Rule) -> Any:
     return accepted
 
 
+def check_values(owner: str, name: str, values: Any, rule: Rule) -> list[Any]:
+    """The checked values of a sequence of one at least, or the error that names the place of the wrong one."""
+    if len(values) == 0:
+        raise InvalidParameterError(f"{owner}: {name}={values!r} is not valid; it must hold {rule.describe()}, at least one.")
+    return [check_value(owner, f"{name}[{place}]", value, rule) for place, value in enumerate(values)]
+
+
 def check_params(estimator: HasParams) -> SimpleNamespace:
     """All parameters of an estimator, checked, as a value: what follows reads this and never checks again."""
     owner = type(estimator).__name__

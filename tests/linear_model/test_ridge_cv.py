@@ -137,10 +137,10 @@ def test_float32_is_kept():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"alphas": [1.0, 0.0]}, r"every value must be a finite number > 0"),
-        ({"alphas": [1.0, -1.0], "cv": 3}, r"every value must be a finite number >= 0"),
+        ({"alphas": [1.0, 0.0]}, r"must be a finite number > 0"),
+        ({"alphas": [1.0, -1.0], "cv": 3}, r"must be a finite number >= 0"),
         ({"alphas": []}, r"alphas=\[\]"),
-        ({"alphas": ["a"]}, r"alphas=\['a'\]"),
+        ({"alphas": [1.0, "a"]}, r"alphas\[1\]='a'"),
         ({"cv": 3, "store_cv_results": True}, r"store_cv_results=True are incompatible"),
         ({"cv": 3, "alpha_per_target": True}, r"alpha_per_target=True are incompatible"),
         ({"cv": 1}, r"cv=1"),

@@ -16,7 +16,7 @@ from sklearn.model_selection import check_cv
 from mercer._arrays import Finite, FloatArray, check_weights, check_X_y
 from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._linear import SPARSE, LinearRegressor
-from mercer._params import _REFUSED, ArrayLike, Bool, Function, Null, OneOf, Real, Rule, Splitter, check_params
+from mercer._params import _REFUSED, ArrayLike, Bool, Function, Null, OneOf, Real, Rule, Splitter, check_params, check_values
 from mercer._trace import Outcome, store_outcome
 from mercer.linear_model._inference.summary import NoSummary
 from mercer.linear_model._least_squares.rows import Rows
@@ -67,12 +67,9 @@ class RidgeSearch(NoSummary, MercerEstimator):
         for name in ("store_cv_results", "alpha_per_target"):
             if params.cv is not None and getattr(params, name):
                 raise ValueError(f"{owner}: {name}=True is for leave-one-out; cv!=None and {name}=True are incompatible.")
-        alphas = np.asarray(params.alphas)
-        sign = ">" if params.cv is None else ">="
-        is_valid = alphas.dtype.kind in "fiu" and alphas.ndim <= 1 and alphas.size and np.isfinite(alphas).all()
-        if not is_valid or not (alphas > 0 if params.cv is None else alphas >= 0).all():
-            raise ValueError(f"{owner}: alphas={params.alphas!r} is not valid; every value must be a finite number {sign} 0.")
-        params.alphas = alphas.astype(np.float64).ravel()
+        alphas = [params.alphas] if np.ndim(params.alphas) == 0 else params.alphas
+        rule = Real(above=0) if params.cv is None else Real(least=0)
+        params.alphas = np.array(check_values(owner, "alphas", alphas, rule), dtype=np.float64)
         return params
 
     def _search(

@@ -18,6 +18,7 @@ from sklearn.utils import check_array
 from mercer._arrays import FloatArray
 from mercer._lazy import lazy_property
 from mercer._native import kernels
+from mercer._params import Real, check_values
 from mercer._solvers.coordinate_descent import Descent, GramDescent, Penalty, WorkingSetDescent
 from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._least_squares.rows import ROUNDING, Products, refuse_sums
@@ -204,12 +205,7 @@ def alpha_grid(moments: FloatArray, weight: float, l1_ratio: float, eps: float, 
 
 def check_alphas(owner: str, alphas: Any) -> FloatArray:
     """Given values, from the largest to the smallest."""
-    values = np.asarray(alphas)
-    if values.ndim != 1 or values.size == 0 or values.dtype.kind not in "fiu":
-        raise ValueError(f"{owner}: alphas={alphas!r} is not valid; it must hold numbers >= 0, at least one.")
-    if not (np.isfinite(values).all() and (values >= 0).all()):
-        raise ValueError(f"{owner}: alphas={alphas!r} is not valid; every value must be a finite number >= 0.")
-    return np.sort(values.astype(np.float64))[::-1]
+    return np.sort(np.array(check_values(owner, "alphas", alphas, Real(least=0)), dtype=np.float64))[::-1]
 
 
 def elastic_net_penalty(alpha: float, l1_ratio: float, weight: float) -> tuple[float, float]:
