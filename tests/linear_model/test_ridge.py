@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge as Peer
 
 from mercer._trace import Status
-from mercer.linear_model import LinearRegression, Ridge
+from mercer.linear_model import LinearRegression, Ridge, RidgeClassifier
 from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._ridge.direct import solve_direct
 from tests.linear_model.test_linear_regression import ORDERS, in_order, make_data
@@ -99,7 +99,7 @@ def test_every_solver_equals_scikit_learn(solver, n_targets, shape, fit_intercep
         assert np.shape(getattr(ours, name)) == np.shape(getattr(theirs, name))
         np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-8, atol=1e-8)
     assert ours.predict(X).shape == theirs.predict(X).shape
-    assert ours.solver_ == {"auto": "cholesky", "sag": "sparse_cg", "saga": "sparse_cg"}.get(solver, solver)
+    assert ours.solver_ == ("cholesky" if solver == "auto" else solver)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -360,3 +360,30 @@ def test_a_single_sparse_row_has_no_slope():
         model = Ridge().fit(sp.csr_matrix(X), [8.8])
         np.testing.assert_allclose(model.coef_, 0, atol=1e-12)
         assert model.intercept_ == pytest.approx(8.8)
+
+
+@pytest.mark.parametrize("solver", ["auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga"])
+@pytest.mark.parametrize("shape", ["wide", "tall with columns that depend on others"])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("as_sparse", [False, True])
+@pytest.mark.parametrize("alpha", [0, 1e-14])
+def test_without_a_penalty_every_solver_finds_the_shortest_coefficients(solver, shape, fit_intercept, as_sparse, alpha):
+    if as_sparse and solver == "svd":
+        pytest.skip("dense X only")
+    random = np.random.default_rng(3)
+    X = random.normal(size=(12, 30)) * random.uniform(0.5, 2, size=30)
+    if shape != "wide":
+        X = np.c_[X[:, :5], X[:, :5] @ random.normal(size=(5, 3))]
+    y = random.normal(size=(12, 2)) + 3
+    model = Ridge(alpha=alpha, solver=solver, fit_intercept=fit_intercept, tol=1e-11).fit(
+        sp.csr_array(X) if as_sparse else X, y
+    )
+    means = (X.mean(axis=0), y.mean(axis=0)) if fit_intercept else (0.0, 0.0)
+    expected = np.linalg.lstsq(X - means[0], y - means[1], rcond=1e-10)[0].T
+    np.testing.assert_allclose(model.coef_, expected, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("model", [Ridge(solver="svd"), RidgeClassifier(solver="svd")])
+def test_singular_values_of_sparse_rows_are_refused_with_what_would_do(model):
+    with pytest.raises(ValueError, match=r"solver='svd' does not support sparse X.*solver='auto'"):
+        model.fit(sp.csr_matrix(np.eye(4)), [0, 1, 0, 1])

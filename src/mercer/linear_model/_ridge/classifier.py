@@ -18,7 +18,7 @@ from mercer._base import fit_method
 from mercer._linear import SPARSE, LinearClassifier
 from mercer._params import Mapped, Null, OneOf, Rule
 from mercer.linear_model._ridge.cv import Judge, RidgeSearch
-from mercer.linear_model._ridge.ridge import RidgeData, RidgeModel, sparse_formats
+from mercer.linear_model._ridge.ridge import RidgeData, RidgeModel, require_format
 
 CLASS_WEIGHT = Null() | OneOf("balanced") | Mapped()
 
@@ -26,12 +26,12 @@ CLASS_WEIGHT = Null() | OneOf("balanced") | Mapped()
 class Labels:
     """y as numbers: one column of -1 and 1 for two classes, one for each class otherwise or for each label of several."""
 
-    def __init__(self, estimator: Any, X: Any, y: Any, formats: Any) -> None:
+    def __init__(self, estimator: Any, X: Any, y: Any) -> None:
         finite: Finite = "check" if sp.issparse(X) else "deferred"
         y = y if y is None or sp.issparse(y) else np.asarray(y)
         self.is_multilabel = y is not None and type_of_target(y, input_name="y") == "multilabel-indicator"
         if self.is_multilabel:
-            self.X, self.y = validate(estimator, X, y, sparse=formats, finite=finite, multi_output=True)
+            self.X, self.y = validate(estimator, X, y, sparse=SPARSE, finite=finite, multi_output=True)
             if sp.issparse(self.y):
                 self.y = self.y.toarray()
             self.classes: npt.NDArray[Any] = np.arange(self.y.shape[1])
@@ -39,7 +39,7 @@ class Labels:
             return
         if np.ndim(y) == 2 and np.shape(y)[1] == 1:
             y = column_or_1d(y, warn=True)
-        self.X, self.classes, self.codes = check_X_labels(estimator, X, y, sparse=formats, finite=finite)
+        self.X, self.classes, self.codes = check_X_labels(estimator, X, y, sparse=SPARSE, finite=finite)
         self.y = self.classes[self.codes]
         is_of = self.codes[:, None] == np.arange(len(self.classes))[None, 1 if len(self.classes) == 2 else 0 :]
         self.targets = np.where(is_of, 1, -1).astype(self.X.dtype)
@@ -199,7 +199,8 @@ class RidgeClassifier(RidgeLabels, RidgeModel):
         return self._fit_data(self._data(X, y, sample_weight, params), params)
 
     def _data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> RidgeData:
-        labels = Labels(self, X, y, sparse_formats(params))
+        require_format(self, X, params.solver)
+        labels = Labels(self, X, y)
         weights = labels.weights(type(self).__name__, sample_weight, params.class_weight)
         return RidgeData(labels.X, labels.targets, weights, labels.y, labels.facts)
 
@@ -299,7 +300,7 @@ class RidgeClassifierCV(RidgeLabels, RidgeSearch):
         self
         """
         params = self._check()
-        labels = Labels(self, X, y, SPARSE)
+        labels = Labels(self, X, y)
         given = check_weights(sample_weight, labels.X.shape[0], labels.X.dtype)
         weights = labels.weights(type(self).__name__, sample_weight, params.class_weight)
         self._store(labels.facts)

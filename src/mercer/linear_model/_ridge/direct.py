@@ -178,6 +178,8 @@ class SingularValues:
         self._means = means
         self._A, self._b = rows.matrices(means, weight)
         left, self._singular, self._right = svd(self._A, full_matrices=False, check_finite=False)
+        noise = EPS * max(self._A.shape) * self._singular.max(initial=0)
+        self._singular[self._singular <= noise] = 0  # else a tiny alpha would take rounding for a direction of the data
         self._moments = left.T @ self._b
 
     def fit(self, alphas: FloatArray) -> RidgeFit:

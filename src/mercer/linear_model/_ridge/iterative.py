@@ -13,6 +13,7 @@ from mercer.linear_model._least_squares.rows import Rows
 from mercer.linear_model._ridge.fit import RidgeFit
 
 MAX_RESTARTS = 10
+WEAK = 1e-8  # against the largest sum of squares of a column: a penalty whose pull the gradient hardly shows
 LEAST_TOL = 4 * float(np.finfo(np.float64).eps)  # no gradient falls further against the one at zero
 
 
@@ -50,14 +51,16 @@ class _Iteration:
 
 
 class ConjugateGradients(_Iteration):
-    """Conjugate gradients on the normal equations (CGLS), all targets side by side, preconditioned by the diagonal.
+    """Conjugate gradients on the normal equations (CGLS), all targets side by side.
 
-    In exact arithmetic the iterates are those of LSQR on the columns scaled to norm one. A step is one product with A and one
-    with A'.
+    Preconditioned by the diagonal, unless alpha is next to nothing: in exact arithmetic the iterates are those of LSQR on scaled
+    columns. A step is one product with A and one with A'.
     """
 
     def __init__(self, rows: Rows, alphas: FloatArray, tol: float) -> None:
         super().__init__(rows, alphas, tol)
+        # Where next to no penalty tells minimisers of the squares apart, unscaled steps from zero lead to the shortest of them.
+        self.inverse[alphas <= WEAK * self.column_squares.max(initial=0)] = self.column_squares > 0
         self._direction = self.inverse * self.gradient
         self._decrease = np.einsum("ij,ij->i", self.gradient, self._direction)
 

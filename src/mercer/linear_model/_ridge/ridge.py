@@ -16,7 +16,19 @@ from mercer._base import FitTask, MercerEstimator, fit_method, run_solver
 from mercer._candidates import Candidates
 from mercer._linear import SPARSE, LinearRegressor
 from mercer._parallel import effective_threads
-from mercer._params import ArrayLike, Bool, Integer, Null, NumberOfJobs, OneOf, RandomState, Real, Rule, check_params
+from mercer._params import (
+    ArrayLike,
+    Bool,
+    Integer,
+    InvalidParameterError,
+    Null,
+    NumberOfJobs,
+    OneOf,
+    RandomState,
+    Real,
+    Rule,
+    check_params,
+)
 from mercer._trace import Outcome, Record, Status, store_outcome
 from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NoSummary
@@ -149,7 +161,7 @@ class RidgeModel(NoSummary, MercerEstimator):
             status, history = run_solver(
                 solver, task, max_iter=max_iter, verbose=0, fitted=lambda: self._fitted(_current(solver, Y, params))
             )
-            fit = solver.fit("conjugate gradients, preconditioned", "lsqr" if params.solver == "lsqr" else "sparse_cg")
+            fit = solver.fit("conjugate gradients, preconditioned", "sparse_cg" if params.solver == "auto" else params.solver)
             return fit, _iterated(fit, solver, status, history, max_iter)
         fit = solve_direct(rows, alphas, by_svd=params.solver == "svd") if solve is None else solve(alphas)
         return fit, _direct(fit)
@@ -215,8 +227,9 @@ class Ridge(RidgeModel, MultiOutputMixin, LinearRegressor):  # type: ignore[misc
         - "auto": "cholesky", and "sparse_cg" for sparse X with more than 1000 rows and columns;
         - "cholesky": direct, on the products of columns or, where there are fewer rows, of rows; refined by the residuals;
         - "svd": direct, by singular values of a copy of X; dense X only;
-        - "lsqr", "sparse_cg", "sag", "saga": conjugate gradients on the normal equations, preconditioned by the diagonal. In
-          exact arithmetic that is LSQR on scaled columns; nothing stochastic runs under the names "sag" and "saga";
+        - "lsqr", "sparse_cg", "sag", "saga": conjugate gradients on the normal equations, preconditioned by the diagonal unless
+          alpha is next to nothing (scaled columns would then lead to another solution than that of least norm). In exact
+          arithmetic that is LSQR on scaled columns; nothing stochastic runs under the names "sag" and "saga";
         - "lbfgs": L-BFGS-B; for `positive=True` only.
     positive : bool, default=False
         Whether to restrict the coefficients to be >= 0: by an active-set method with up to 2000 features, else by L-BFGS-B.
@@ -233,7 +246,8 @@ class Ridge(RidgeModel, MultiOutputMixin, LinearRegressor):  # type: ignore[misc
     n_iter_ : int
         The iterations of an iterative method, for all targets together; 1 for direct ones.
     solver_ : str
-        What ran: "cholesky", "svd", "lsqr", "sparse_cg", "lbfgs" or "active_set".
+        What ran: "cholesky", "svd", "lbfgs", "active_set", or the name under which conjugate gradients were asked for
+        ("sparse_cg" where they were not); `certificate_.method` says it in words.
     certificate_ : Certificate
         The objective as above, added over targets; the dual value and the duality gap at the solution, where alpha > 0. Direct
         methods have to reach a gap of 1e-10 of the objective at :math:`w = 0`, or that of the relative gradient.
@@ -311,13 +325,18 @@ class Ridge(RidgeModel, MultiOutputMixin, LinearRegressor):  # type: ignore[misc
 
     def _data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> RidgeData:
         finite: Finite = "check" if sp.issparse(X) else "deferred"
-        X, y = check_X_y(self, X, y, sparse=sparse_formats(params), finite=finite, multi_output=True)
+        require_format(self, X, params.solver)
+        X, y = check_X_y(self, X, y, sparse=SPARSE, finite=finite, multi_output=True)
         return RidgeData(X, y, check_weights(sample_weight, X.shape[0], X.dtype))
 
 
-def sparse_formats(params: SimpleNamespace) -> tuple[str, ...] | None:
-    """What formats of sparse X the solver takes."""
-    return None if params.solver == "svd" else SPARSE
+def require_format(estimator: Any, X: Any, solver: str) -> None:
+    """Refuse sparse X where the solver would have to write its zeros out."""
+    if solver == "svd" and sp.issparse(X):
+        raise InvalidParameterError(
+            f"{type(estimator).__name__}: solver='svd' does not support sparse X, and needs dense data; use solver='auto', or "
+            "convert X with '.toarray()'."
+        )
 
 
 def make_rows(estimator: Any, X: Any, Y: FloatArray, weights: FloatArray | None, params: SimpleNamespace) -> Rows:
