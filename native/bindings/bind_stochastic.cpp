@@ -141,7 +141,7 @@ void bind_stochastic(nb::module_& m) {
     nb::class_<Rule>(m, "StochasticRule")
         .def("__init__", [](Rule* self, const std::string& loss, double parameter, int kind, double eta0, double power_t,
                             double optimal_start, double alpha, double l2, double l1, double lp, double power, double low,
-                            double high, bool has_intercept, double average_from) {
+                            double high, double intercept_share, double average_from) {
             new (self) Rule{stochastic::Loss::of(loss, parameter),
                             schedule(kind),
                             eta0,
@@ -154,7 +154,7 @@ void bind_stochastic(nb::module_& m) {
                             power,
                             low,
                             high,
-                            has_intercept,
+                            intercept_share,
                             average_from};
         });
     bind_kernels<double>(m);

@@ -182,7 +182,7 @@ void pass_over_rows(const Rows& rows, const Targets<T>& targets, const Rule& rul
         const double update = update_of(rule, y, raw, eta, squared_norm) * (class_weights[y > 0] * weight);
         weights.step(row, update, eta);
         n_updates += update != 0;
-        if (rule.has_intercept) intercept += update;
+        intercept += rule.intercept_share * update;
         if (rule.average_from > 0 && rule.average_from <= t) {
             const double nth = t - rule.average_from + 1;
             weights.join_average(nth);

@@ -29,7 +29,7 @@ struct Rule {
     double power = 0.5;
     double low = 0;  // the box, where low < high
     double high = 0;
-    bool has_intercept = true;
+    double intercept_share = 1;  // of a step that the intercept takes; 0: there is none
     double average_from = 0;  // the step from which iterates are averaged; 0: never
 
     bool has_box() const { return low < high; }

@@ -35,7 +35,7 @@ class Status(Enum):
         return self is Status.CONVERGED
 
     def given(self, *, is_reached: bool) -> Status:
-        """How a fit ended, now that the end was measured: it has converged if the tolerance is reached, and not if it is not."""
+        """How a fit ended, now that the end was measured: whether it has converged is a matter of the tolerance alone."""
         if is_reached and self in (Status.MAX_ITER, Status.INEXACT, Status.SETTLED):
             return Status.CONVERGED
         return Status.INEXACT if self is Status.CONVERGED and not is_reached else self

@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegressionCV as Peer
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from mercer.linear_model import LogisticRegression, LogisticRegressionCV
+from mercer.metrics import get_measure
 from tests.linear_model.test_logistic import make
 
 CS = (3.0, 10.0, 40.0)  # weak enough to leave coefficients: where there are none, saga stops before its intercept has settled
@@ -139,3 +140,42 @@ def test_metadata_without_routing_is_refused():
     X, codes, _ = make()
     with pytest.raises(ValueError, match="metadata routing"):
         LogisticRegressionCV().fit(X, codes, groups=codes)
+
+
+# ---- folds that lack classes
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("scoring", ["neg_brier_score", "neg_log_loss", "f1_macro", "f1_weighted", "balanced_accuracy"])
+def test_folds_that_lack_classes_are_scored_with_all_classes(n_classes, scoring):
+    random = np.random.RandomState(0)
+    X, y = random.randn(12 * n_classes, 2), np.repeat(np.array(["b", "a", "c"])[:n_classes], 12)
+    cv = KFold(n_classes + 1)
+    model = LogisticRegressionCV(Cs=[0.01, 1], cv=cv, scoring=scoring, use_legacy_attributes=False).fit(X, y)
+    assert model.coefs_paths_.shape == (n_classes + 1, 1, 2, 1 if n_classes == 2 else 3, 3)
+    measure = get_measure(scoring)
+    labels = {"labels": model.classes_} if scoring != "balanced_accuracy" else {}
+    if scoring == "neg_brier_score" and n_classes == 2:
+        labels["pos_label"] = "b"
+    for fold, (_, test) in enumerate(cv.split(X)):
+        model.coef_ = model.coefs_paths_[fold, 0, 1, :, :-1]
+        model.intercept_ = model.coefs_paths_[fold, 0, 1, :, -1]
+        predicted = getattr(model, measure.response_method)(X[test])
+        np.testing.assert_allclose(model.scores_[fold, 0, 1], measure.score(y[test], predicted, **labels), atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_folds_without_a_score_leave_the_choice_to_the_others():
+    random = np.random.RandomState(1)
+    X = random.randn(60, 3)
+    y = (X[:, 0] + random.randn(60) > 0).astype(int)
+    order = np.concatenate([np.flatnonzero(y == 0)[:10], random.permutation(np.flatnonzero(y == 1))])
+    order = np.concatenate([order, np.setdiff1d(np.arange(60), order)])
+    folds = [(np.delete(order, np.s_[a:b]), order[a:b]) for a, b in ((0, 10), (15, 60), (5, 30))]
+    model = LogisticRegressionCV(Cs=[1e-4, 1.0], cv=folds, scoring="roc_auc", use_legacy_attributes=False).fit(X, y)
+    assert np.isnan(model.scores_[0]).all()
+    assert not np.isnan(model.scores_[1:]).any()
+    assert [model.C_] == model.Cs_[[np.argmax(model.scores_[1:, 0].mean(axis=0))]]
+    with pytest.warns(ConvergenceWarning, match="no fold has a score"):
+        alone = LogisticRegressionCV(Cs=[1e-4, 1.0], cv=folds[:1], scoring="roc_auc", use_legacy_attributes=False).fit(X, y)
+    assert alone.C_ == 1e-4

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn.linear_model as peer
 
+import mercer.linear_model
 from mercer._trace import Status
 from mercer.linear_model import PassiveAggressiveClassifier, PassiveAggressiveRegressor, SGDClassifier, SGDRegressor
 from tests.reference import stochastic as reference
@@ -92,14 +93,15 @@ def test_a_step_goes_just_as_far_as_a_row_asks_for():
     np.testing.assert_allclose(model.coef_, 0.1 * x[0])
 
 
-def test_sparse_rows_give_what_dense_rows_give():
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_sparse_rows_agree_with_scikit_learn_and_without_an_intercept_with_dense_rows(fit_intercept):
     sparse = np.where(X > 0.5, X, 0)
-    for model, y in (
-        (PassiveAggressiveClassifier(random_state=0), CLASSES),
-        (PassiveAggressiveRegressor(random_state=0), TARGETS),
-    ):
-        dense = type(model)(**model.get_params()).fit(sparse, y)
-        assert_same_model(model.fit(sp.csr_matrix(sparse), y), dense)
+    for name, y in (("PassiveAggressiveClassifier", CLASSES), ("PassiveAggressiveRegressor", TARGETS)):
+        params = {"random_state": 0, "fit_intercept": fit_intercept}
+        model = getattr(mercer.linear_model, name)(**params).fit(sp.csr_matrix(sparse), y)
+        assert_same_model(model, getattr(peer, name)(**params).fit(sp.csr_matrix(sparse), y))
+        if not fit_intercept:
+            assert_same_model(model, type(model)(**params).fit(sparse, y))
 
 
 def test_there_is_no_bound_where_there_is_no_objective():

@@ -78,7 +78,8 @@ def test_every_rule_takes_the_steps_of_the_textbook(rule, activation, sparse):
     X, y = make_data()
     model = Perceptron(rule=rule, activation=activation, eta0=0.3, shuffle=False, max_iter=5, tol=None)
     model.fit(sp.csr_matrix(X) if sparse else X, y)
-    w, b, n_mistakes = reference.perceptron(X, 2 * y - 1, rule, eta0=0.3, activation=activation, max_passes=5)
+    settings = {"eta0": 0.3, "activation": activation, "max_passes": 5, "intercept_share": 0.01 if sparse else 1.0}
+    w, b, n_mistakes = reference.perceptron(X, 2 * y - 1, rule, **settings)
     np.testing.assert_allclose(model.coef_[0], w)
     np.testing.assert_allclose(model.intercept_[0], b)
     assert model.n_mistakes_ == n_mistakes
@@ -100,7 +101,8 @@ def test_logical_functions_are_learnt(rule, activation, truth):
 @every_rule
 def test_xor_does_not_converge_and_says_so(rule, activation):
     model = Perceptron(rule=rule, activation=activation, max_iter=50, tol=None)
-    with pytest.warns(ConvergenceWarning, match=r"did not converge: \d rows are misclassified after 50 passes \(max_iter=50\).*XOR"):
+    told = r"did not converge: \d rows are misclassified after 50 passes \(max_iter=50\).*XOR"
+    with pytest.warns(ConvergenceWarning, match=told):
         model.fit(CORNERS, [0, 1, 1, 0])
     assert model.certificate_.status is Status.MAX_ITER
     assert model.certificate_.residual > 0

@@ -63,6 +63,7 @@ def test_classification_takes_the_steps_of_the_textbook(loss, penalty, sparse):
     rtol = 2e-4 if sparse and penalty == "elasticnet" else 1e-9  # l2 and l1 on what is not in a row come in another order
     model = SGDClassifier(loss, learning_rate="invscaling", shuffle=False, epsilon=0.2, quantile=0.2, **PASSES, **settings)
     model.fit(sp.csr_matrix(X) if sparse else X, y)
+    settings["intercept_share"] = 0.01 if sparse else 1.0
     w, b = reference.descend(X, 2 * y - 1, loss, n_passes=4, schedule="invscaling", parameter=0.2, **settings)
     np.testing.assert_allclose(model.coef_[0], w, rtol=rtol, atol=rtol * np.abs(w).max())
     np.testing.assert_allclose(model.intercept_, b, rtol=rtol, atol=rtol)
@@ -99,7 +100,7 @@ def test_lp_and_box_take_the_steps_of_the_textbook(penalty, extra, sparse):
     model = SGDRegressor(penalty=penalty, alpha=0.05, shuffle=False, **extra, **PASSES).fit(
         sp.csr_matrix(X) if sparse else X, y
     )
-    settings = {"alpha": 0.05, "schedule": "invscaling", "power_t": 0.25}
+    settings = {"alpha": 0.05, "schedule": "invscaling", "power_t": 0.25, "intercept_share": 0.01 if sparse else 1.0}
     w, b = reference.descend(X, y, "squared_error", n_passes=4, penalty=penalty, **settings, **extra)
     np.testing.assert_allclose(model.coef_, w, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.intercept_, b, rtol=1e-9)
@@ -126,6 +127,7 @@ def test_an_average_is_that_of_the_iterates(penalty, average, sparse):
         schedule="invscaling",
         power_t=0.25,
         average_from=average if average <= 480 else 0,
+        intercept_share=0.01 if sparse else 1.0,
         **settings,
     )
     np.testing.assert_allclose(model.coef_, w, rtol=1e-9, atol=1e-12)
@@ -217,11 +219,14 @@ def test_weights_and_averages_agree_with_scikit_learn(params, n_classes):
     assert_same_model(mine, peer.SGDClassifier(**shared, **params).fit(X, y, sample_weight=given))
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("average", [False, 30])
 @pytest.mark.parametrize("penalty", ["l2", None])
-def test_sparse_rows_agree_with_scikit_learn_without_an_intercept(penalty):
+def test_sparse_rows_agree_with_scikit_learn(penalty, average, fit_intercept):
     X = sp.random(200, 60, density=0.1, format="csr", random_state=0)
-    y = np.asarray(X.sum(axis=1)).ravel()
-    params = {"penalty": penalty, "fit_intercept": False, "random_state": 0, "max_iter": 7, "tol": None}
+    y = np.asarray(X.sum(axis=1)).ravel() + 1
+    params = {"penalty": penalty, "fit_intercept": fit_intercept, "average": average, "random_state": 0, "max_iter": 7}
+    params["tol"] = None
     assert_same_model(SGDRegressor(**params).fit(X, y), peer.SGDRegressor(**params).fit(X, y))
 
 

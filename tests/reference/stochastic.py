@@ -53,7 +53,7 @@ def rate(schedule, t, alpha, eta0, power_t):
 
 def descend(
     X, y, loss, *, n_passes, penalty="l2", alpha=1e-4, l1_ratio=0.15, schedule="optimal", eta0=0.01, power_t=0.5,
-    parameter=0.1, fit_intercept=True, weights=None, average_from=0, bounds=None, p=0.5,
+    parameter=0.1, fit_intercept=True, weights=None, average_from=0, bounds=None, p=0.5, intercept_share=1.0,
 ):  # fmt: skip
     """Rows in order, `n_passes` times. Returns coefficients and intercept, or their averages from step `average_from` on."""
     value, slope = LOSSES[loss]
@@ -78,7 +78,7 @@ def descend(
             if share is not None:
                 w = w * max(0, 1 - (1 - share) * eta * alpha)
             w = w + update * X[i]
-            b += update * fit_intercept
+            b += intercept_share * update * fit_intercept
             if share:  # the cumulative penalty: each weight pays what it owes so far, but never crosses zero
                 owed += share * eta * alpha
                 before = w.copy()
@@ -107,7 +107,7 @@ def objective(X, y, loss, w, b, *, penalty, alpha, l1_ratio=0.15, parameter=0.1,
     return sum(losses) / np.count_nonzero(s) + alpha * ((1 - share) / 2 * w @ w + share * np.abs(w).sum())
 
 
-def perceptron(X, y, rule, *, eta0=1.0, activation="sign", max_passes=1000):
+def perceptron(X, y, rule, *, eta0=1.0, activation="sign", max_passes=1000, intercept_share=1.0):
     """Labels -1 and 1, rows in order, until a pass makes no mistake. Returns coefficients, intercept and the mistakes made."""
     w, b, n_mistakes = np.zeros(X.shape[1]), 0.0, 0
     for _ in range(max_passes):
@@ -122,7 +122,7 @@ def perceptron(X, y, rule, *, eta0=1.0, activation="sign", max_passes=1000):
                 error = (label + 1) / 2 - _sigmoid(raw)
             else:
                 error = label - (np.sign(raw) if activation == "sign" else np.tanh(raw))
-            w, b = w + eta0 * error * x, b + eta0 * error
+            w, b = w + eta0 * error * x, b + intercept_share * eta0 * error
         n_mistakes += n_now
         if n_now == 0:
             break

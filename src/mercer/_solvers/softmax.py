@@ -40,6 +40,11 @@ class SoftmaxLoss:
         self.shape = (n_outputs, rows.n_features + 1)
         self.is_binary = n_outputs == 1 and has_reference
 
+    def on(self, rows: LinearRows) -> SoftmaxLoss:
+        """The same objective of other rows."""
+        kinds = {"has_reference": self.has_reference, "has_intercept": self.has_intercept}
+        return SoftmaxLoss(rows, self.codes, self.weights, self.n_outputs, self.l2, **kinds)
+
     def start(self, coef: FloatArray | None = None, intercept: FloatArray | None = None) -> FloatArray:
         """The point that a user's coefficients stand for; zero without any."""
         if coef is None or intercept is None:
@@ -133,12 +138,21 @@ class SoftmaxLoss:
         of_coef = gradient[:, :-1]
         if not self.has_intercept:
             return float((of_coef**2).sum()) / (2 * self.l2)
+        move, gain = self._intercept_step(at, gradient[:, -1])
+        if at.hessian is not None:
+            of_intercepts = at.hessian[:, self.shape[1] - 1 :: self.shape[1]]
+            of_coef = of_coef - (of_intercepts @ move).reshape(self.shape)[:, :-1]
+        return float((of_coef**2).sum()) / (2 * self.l2) + gain
+
+    def _intercept_step(self, at: Evaluation, gradient: FloatArray) -> tuple[FloatArray, float]:
+        """Newton's step in the intercepts alone, and twice what it gains."""
         assert at.curvature is not None
+        least = np.finfo(np.float64).tiny
+        if self.is_binary:
+            move = gradient / max(float(at.curvature[0, 0]), least)
+            return move, float(gradient[0] * move[0])
         values, vectors = np.linalg.eigh(at.curvature)
         if not self.has_reference:  # all intercepts together: the direction of no curvature and no gradient
             values, vectors = values[1:], vectors[:, 1:]
-        parts = vectors.T @ gradient[:, -1] / np.maximum(values, np.finfo(np.float64).tiny)
-        if at.hessian is not None:
-            blocks = at.hessian.reshape(*self.shape, *self.shape)
-            of_coef = of_coef - np.tensordot(blocks[:, :-1, :, -1], vectors @ parts, axes=1)
-        return float((of_coef**2).sum()) / (2 * self.l2) + float((parts**2 * values).sum())
+        parts = vectors.T @ gradient / np.maximum(values, least)
+        return vectors @ parts, float((parts**2 * values).sum())

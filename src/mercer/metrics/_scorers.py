@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+import numpy.typing as npt
 import sklearn.metrics
 from sklearn.metrics import make_scorer
 
@@ -109,6 +111,16 @@ class Measure:
         """The measure, or minus a loss: the greater, the better."""
         value = self.function(y_true, y_pred, **self.options, **weights)
         return -value if self.is_loss else value
+
+    def of_classes(self, classes: npt.NDArray[Any]) -> Measure:
+        """The same for rows among which some of these classes may be missing: measures that take `labels` are told them all."""
+        takes = inspect.signature(self.function).parameters
+        options = dict(self.options)
+        if "labels" in takes:
+            options["labels"] = classes
+            if len(classes) == 2 and "pos_label" in takes:
+                options.setdefault("pos_label", classes[1])
+        return replace(self, options=options)
 
     def scorer(self) -> Scorer:
         """The same as a function of (estimator, X, y)."""

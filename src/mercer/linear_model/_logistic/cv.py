@@ -110,6 +110,10 @@ class LogisticRegressionCV(LogisticClassifier):
 
     Notes
     -----
+    Folds may lack classes: coefficients are those of all classes, and measures by name are told all of them. Where a measure
+    has no value on the test rows of a fold (an area under the curve of one class, say), that fold's score is NaN and the mean is
+    over the others.
+
     Along a path, a fit begins with what the last one knows: its coefficients and, where the method allows, its pass over X. For
     dense data with few columns that leaves a few Newton steps a fit, O(n d^2) each. The warnings of scikit-learn about
     defaults that are to change are not given.

@@ -14,6 +14,7 @@ from mercer._lazy import lazy_property
 from mercer._solvers.lbfgs import GradientDescent, Preconditioner, SoftmaxLbfgs, curvature_bound
 from mercer._solvers.linear_loss import Codes, LinearRows, make_linear_rows
 from mercer._solvers.newton import LazyNewton
+from mercer._solvers.row_space import RowSpace, RowSpaceDescent
 from mercer._solvers.softmax import SoftmaxLoss
 from mercer._solvers.sparse_dual import Labels
 from mercer._solvers.sparse_softmax import SoftmaxProximalNewton
@@ -22,6 +23,7 @@ from mercer.linear_model._logistic.point import Point, Strength
 from mercer.linear_model._logistic.run import Run
 
 PEER_SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
+MOST_ROWS_OF_A_SPAN = 400
 OWN_SOLVERS = ("auto", "newton", "irls", "quasi-newton", "gd", "cd")
 
 
@@ -75,6 +77,10 @@ class LogisticProblem:
     def _preconditioner(self) -> Preconditioner:
         return Preconditioner(self._rows, self._weights)
 
+    @lazy_property
+    def _row_space(self) -> RowSpace:
+        return RowSpace(self.X, self._rows.shift, n_threads=self._n_threads)
+
     def _codes(self, has_reference: bool) -> Codes:
         """The first class comes last where it is the reference."""
         if has_reference not in self._made_codes:
@@ -107,6 +113,10 @@ class LogisticProblem:
         is_sparse = sp.issparse(self.X)
         if strength.l1 > 0:
             return "proximal" if size <= (64 if is_sparse else 400) and n_rows * size**2 <= 2e10 else "cd"
+        # Products of all rows cost about as much as n / 25 passes over X.
+        is_wide = not is_sparse and n_rows <= MOST_ROWS_OF_A_SPAN and self.X.shape[1] >= 2 * n_rows
+        if is_wide and size > 256 and not strength.is_none:
+            return "row-space"
         if n_outputs == 1:
             return "newton" if size <= (64 if is_sparse else 256) else "quasi-newton"
         return "newton" if size <= 128 and n_rows * size**2 <= 1e8 else "quasi-newton"
@@ -131,6 +141,8 @@ class LogisticProblem:
             first = GradientDescent(loss, self._start(loss, start), tol=tol, curvature=curvature_bound(loss))
             return self._checked(first)
         loss = self._loss(self._rows, strength.l2, has_reference=has_reference)
+        if method == "row-space":
+            return self._checked(RowSpaceDescent(self._row_space, loss, self._start(loss, start), tol=tol))
         point, at = self._start(loss, start), None
         if before is not None and before.method == method and before.problem_shape == loss.shape:
             point = before.solver.point

@@ -19,7 +19,7 @@ from mercer._trace import Status
 from mercer.linear_model._logistic.data import LogisticData, check_solver
 from mercer.linear_model._logistic.point import Point, Strength
 from mercer.linear_model._logistic.run import Run
-from mercer.metrics import get_scorer
+from mercer.metrics import get_measure, get_scorer
 
 
 @dataclass(frozen=True)
@@ -96,9 +96,11 @@ class Scorer:
         codes, labels = data.codes[test], data.classes[data.codes[test]]
         if self._scoring in ("accuracy", "neg_log_loss") and params.keys() <= {"sample_weight"}:
             weights = check_weights(params.get("sample_weight"), len(codes), np.float64)
-            measure = _hits if self._scoring == "accuracy" else _log_probabilities
-            return lambda point: float(np.average(measure(X @ point.coef.T + point.intercept, codes), weights=weights))
-        scorer = get_scorer(self._scoring)
+            by_row = _hits if self._scoring == "accuracy" else _log_probabilities
+            return lambda point: float(np.average(by_row(X @ point.coef.T + point.intercept, codes), weights=weights))
+        measure = get_measure(self._scoring) if isinstance(self._scoring, str) else None
+        # A fold may lack a class, and must not be scored as if there were none.
+        scorer = get_scorer(self._scoring) if measure is None else measure.of_classes(data.classes).scorer()
 
         def score(point: Point) -> float:
             self._shell.coef_, self._shell.intercept_ = point.coef, point.intercept
@@ -139,9 +141,14 @@ class Results:
 
     @lazy_property
     def _best(self) -> tuple[int, int]:
-        """The number of the ratio and of C with the best mean score; the first C, then the first ratio, of several."""
-        total = self.scores.sum(axis=0)
-        c, ratio = np.unravel_index(np.argmax(total.T), total.T.shape)
+        """The number of the ratio and of C with the best mean score; the first C, then the first ratio, of several.
+
+        Some measures have no value (NaN) where the test rows lack a class: the mean is then that of the other folds.
+        """
+        has_score = ~np.isnan(self.scores)
+        total = np.where(has_score, self.scores, 0.0).sum(axis=0)
+        mean = np.divide(total, has_score.sum(axis=0), out=np.full_like(total, -np.inf), where=has_score.any(axis=0))
+        c, ratio = np.unravel_index(np.argmax(mean.T), mean.T.shape)
         return int(ratio), int(c)
 
     @property
@@ -156,7 +163,8 @@ class Results:
 
     @lazy_property
     def _best_of_folds(self) -> list[tuple[int, int]]:
-        places = [np.unravel_index(np.argmax(scores.T), scores.T.shape) for scores in self.scores]
+        known = np.where(np.isnan(self.scores), -np.inf, self.scores)
+        places = [np.unravel_index(np.argmax(scores.T), scores.T.shape) for scores in known]
         return [(int(ratio), int(c)) for c, ratio in places]
 
     @property
@@ -171,6 +179,11 @@ class Results:
     @property
     def warning(self) -> str | None:
         """What to tell of the folds' fits, if some did not converge in time."""
+        if np.isnan(self.scores).all():
+            return (
+                "no fold has a score, as their test rows lack classes that the measure needs: the first of Cs and l1_ratios is "
+                "taken. Use folds with all classes (StratifiedKFold), or a measure such as 'neg_log_loss'."
+            )
         runs = [run for fold in self._paths for path in fold for run in path.runs]
         late = [run for run in runs if run.status is Status.MAX_ITER]
         if not late:

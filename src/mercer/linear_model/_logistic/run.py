@@ -17,6 +17,7 @@ LEAST_TOL = 1e-10  # what rounding leaves of a tolerance
 METHODS = {
     "newton": "Newton's method (iteratively reweighted least squares)",
     "quasi-newton": "preconditioned L-BFGS",
+    "row-space": "second-order descent in the span of the rows",
     "gd": "gradient descent with a fixed step",
     "proximal": "proximal Newton, coordinate descent on the Hessian",
     "cd": "proximal Newton, coordinate descent on working sets of columns",

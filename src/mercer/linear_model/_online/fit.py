@@ -16,7 +16,7 @@ from mercer._params import Bool, Integer, Null, RandomState, Real, Rule, Verbosi
 from mercer._trace import Certificate, Outcome, Record, Status, store_outcome
 from mercer.linear_model._online.bound import Reached, measure
 from mercer.linear_model._online.draws import prepare
-from mercer.linear_model._online.stochastic import Descent, Iterate, Problem, Settings
+from mercer.linear_model._online.stochastic import AVERAGING, Descent, Iterate, Problem, Settings, has_averaging
 
 SHARED_RULES: dict[str, Rule] = {
     "fit_intercept": Bool(),
@@ -109,8 +109,8 @@ class OnlineLearner(LinearModel):
 
     def _attributes(self, iterate: Iterate, settings: Settings) -> dict[str, Any]:
         # Without averages `coef_` and `intercept_` are all there is: who sets them sets where the next part of a fit begins.
-        averaging = iterate if settings.average > 0 else None
-        return {**self._to_stored(*iterate.chosen(settings.average)), "t_": iterate.time, "_averaging": averaging}
+        averaging = iterate.averaging() if settings.average > 0 else {}
+        return {**self._to_stored(*iterate.chosen(settings.average)), "t_": iterate.time, **averaging}
 
     def _extra_attributes(
         self, problem: Problem, settings: Settings, start: Iterate, descent: Descent, reached: Reached
@@ -154,17 +154,18 @@ class OnlineLearner(LinearModel):
     ) -> OnlineLearner:
         attributes, outcome = self._solve(problem, settings, start, fixed, task)
         task.end(lambda: attributes)
+        for name in AVERAGING:  # an earlier fit's
+            self.__dict__.pop(name, None)
         self._store(attributes)
         return store_outcome(self, outcome)
 
     def _last_iterate(self, problem: Problem, settings: Settings) -> Iterate:
         """A copy of where the last pass ended, so that one that fails leaves it whole; a new start before the first."""
-        averaging: Iterate | None = getattr(self, "_averaging", None)
         if settings.average > 0 and hasattr(self, "coef_"):
-            if averaging is None:
+            if not has_averaging(self):
                 owner = type(self).__name__
                 raise ValueError(f"{owner}: average={settings.average} is not valid after passes without averages; fit anew.")
-            return copy.deepcopy(averaging)
+            return Iterate.of_averaging(self)
         iterate = self._start(problem, settings, is_warm=True)
         iterate.time = getattr(self, "t_", 1.0)
         return iterate
@@ -173,7 +174,7 @@ class OnlineLearner(LinearModel):
         """One pass from where the last ended: no certificate, which would speak of this part of the data only."""
         descent = Descent(self, problem, settings, self._last_iterate(problem, settings), prepare(problem, settings)[1], None)
         descent.step()
-        for name in self._of_whole_fits:
+        for name in (*self._of_whole_fits, *AVERAGING):
             self.__dict__.pop(name, None)
         self._store({**fixed, **self._attributes(descent.iterate, settings), "n_iter_": 1})
         return self

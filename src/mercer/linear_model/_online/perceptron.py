@@ -87,7 +87,8 @@ class Perceptron(WeightedClassifier):
     mistake_bound_ : float or None
         Where the perceptron separates the rows, the most mistakes that it could have made on the way (Novikoff):
         :math:`R^2/\gamma^2`, where R is the largest norm of a row (x, 1) and :math:`\gamma` the least distance of a row from
-        the hyperplane found, both in the space of (x, 1); without an intercept, of x. Added over classes. Weights widen it by
+        the hyperplane found, both in the space of (x, 1); for sparse X, of (x, 0.1), as its intercept takes 0.01 of each
+        step; without an intercept, of x. Added over classes. Weights widen it by
         the ratio of the largest to the smallest, "sign" of Widrow and Hoff by two; a start other than zero is accounted for.
         None where rows are misclassified, with a penalty, or with a smooth activation, which corrects more than mistakes.
     n_iter_ : int
@@ -261,11 +262,13 @@ def _mistake_bound(
     squared = (
         problem.X.multiply(problem.X).sum(axis=1) if sp.issparse(problem.X) else np.einsum("ij,ij->i", problem.X, problem.X)
     )
-    radius = float(np.asarray(squared, dtype=np.float64).ravel()[weights > 0].max()) + settings.fit_intercept
+    # An intercept that takes a share of the steps is a coefficient of the constant column sqrt(share).
+    share = problem.intercept_share
+    radius = float(np.asarray(squared, dtype=np.float64).ravel()[weights > 0].max()) + share * settings.fit_intercept
     total = 0.0
     for output in range(problem.n_outputs):
-        normal = np.append(end.coef[output], end.intercept[output]).astype(np.float64)
-        origin = np.append(start.coef[output], start.intercept[output]).astype(np.float64) / settings.eta0
+        normal = np.append(end.coef[output], end.intercept[output] / share**0.5).astype(np.float64)
+        origin = np.append(start.coef[output], start.intercept[output] / share**0.5).astype(np.float64) / settings.eta0
         size = float(np.linalg.norm(normal))
         is_own = problem.y == (0 if problem.positives is None else problem.positives[output])
         steps = weights * problem.class_weights[output][is_own.astype(np.intp)]

@@ -108,8 +108,10 @@ class SGDClassifier(WeightedClassifier):
     a common factor times a vector, and l1 is Tsuruoka's cumulative penalty. For the same `random_state` orders, steps and
     stopping are those of scikit-learn, and so are the coefficients up to rounding.
 
-    Differences from scikit-learn: a row of weight zero is absent (there it still counts as a step). Sparse X gives what the
-    same dense X gives (there the intercept learns a hundred times slower, and l1 forgets features that are not in a row).
+    The intercept takes 0.01 of each step where X is sparse: every row moves it, but only now and then a coefficient.
+
+    Differences from scikit-learn: a row of weight zero is absent (there it still counts as a step). With sparse X, l1 also
+    taxes features that are not in a row (there it forgets them).
     The score of `early_stopping` is that of the model (there of weights without their common factor). With l1, `average` is the
     average of the coefficients (there what l1 took away is not averaged). X that is not in C order is copied once.
     A step of weight two is not two steps: unlike for other estimators of Mercer, weights are not repetitions.

@@ -7,6 +7,7 @@ times weights of classes, and n counts the rows of positive weight.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ SCHEDULES = {"constant": 0, "adaptive": 0, "optimal": 1, "invscaling": 2, "pa1":
 # The columns of the kernels' state: what a pass goes on from, and the sums over a pass.
 INTERCEPT, AVERAGE_INTERCEPT, TIME, ETA, TAX, LOSS, PENALTY, STEPS, MISTAKES, UPDATES = range(10)
 LEAST_ETA = 1e-6  # below which the adaptive rate is not lowered any more
+# Of a step that the intercept takes where X is sparse, as in the peer: each row moves it, but only now and then a coefficient.
+SPARSE_INTERCEPT_SHARE = 0.01
 
 
 @dataclass(frozen=True)
@@ -78,15 +81,19 @@ class Settings:
     def lp(self) -> float:
         return self.alpha if self.penalty == "lp" else 0.0
 
-    def rule(self) -> Any:
+    def rule(self, intercept_share: float) -> Any:
         """The kernels' rule of a step."""
         low, high = self.bounds if self.penalty == "box" and self.bounds is not None else (0.0, 0.0)
         # The optimal rate starts at a typical size of the weights, Bottou's choice: 1 / (alpha * start) = alpha ** -0.25.
         start = self.alpha**-0.75 if self.learning_rate == "optimal" else 0.0
         return kernels.StochasticRule(
             self.loss, self.parameter, SCHEDULES[self.learning_rate], self.eta0, self.power_t, start, self.alpha,
-            self.l2, self.l1, self.lp, self.p, low, high, self.fit_intercept, float(self.average),
+            self.l2, self.l1, self.lp, self.p, low, high, intercept_share * self.fit_intercept, float(self.average),
         )  # fmt: skip
+
+
+# Where a fit with averages keeps the iterate itself, beside the averages that predict.
+AVERAGING = ("_standard_coef", "_standard_intercept", "_average_coef", "_average_intercept")
 
 
 @dataclass
@@ -104,11 +111,27 @@ class Iterate:
         averages = (np.zeros_like(coef), np.zeros_like(intercept)) if is_averaged else (None, None)
         return cls(coef, intercept, *averages)
 
+    @classmethod
+    def of_averaging(cls, estimator: Any) -> Iterate:
+        """A copy of what a fit with averages kept."""
+        if not hasattr(estimator, "_average_coef"):  # a file of version 0.1.0
+            return copy.deepcopy(estimator._averaging)  # type: ignore[no-any-return]
+        return cls(*(getattr(estimator, name).copy() for name in AVERAGING), time=estimator.t_)
+
+    def averaging(self) -> dict[str, FloatArray | None]:
+        """What a fit with averages keeps."""
+        return dict(zip(AVERAGING, (self.coef, self.intercept, self.average_coef, self.average_intercept), strict=True))
+
     def chosen(self, average: int) -> tuple[FloatArray, FloatArray]:
         """The averages once averaging has begun, the last iterate before."""
         if self.average_coef is not None and self.average_intercept is not None and 0 < average <= self.time - 1:
             return self.average_coef, self.average_intercept
         return self.coef, self.intercept
+
+
+def has_averaging(estimator: Any) -> bool:
+    """Whether the passes behind a fit kept averages."""
+    return hasattr(estimator, "_average_coef") or getattr(estimator, "_averaging", None) is not None
 
 
 @dataclass(frozen=True)
@@ -140,6 +163,10 @@ class Problem:
     @property
     def n_outputs(self) -> int:
         return len(self.class_weights)
+
+    @property
+    def intercept_share(self) -> float:
+        return SPARSE_INTERCEPT_SHARE if sp.issparse(self.X) else 1.0
 
     def without(self, is_left_out: npt.NDArray[np.bool_]) -> Problem:
         """The same problem with some rows absent."""
@@ -197,7 +224,7 @@ class Descent:
     ) -> None:
         n, k = problem.X.shape[0], problem.n_outputs
         self._owner, self._problem, self._settings, self._seeds, self._score = owner, problem, settings, seeds, score
-        self.rule = settings.rule()
+        self.rule = settings.rule(problem.intercept_share)
         self._iterate = start
         has_taxes = settings.l1 > 0 or settings.lp > 0
         self._taxes = np.zeros_like(start.coef) if has_taxes else None
