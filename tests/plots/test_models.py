@@ -165,10 +165,18 @@ def test_learning_curves_of_a_model_are_those_of_scikit_learn(binary):
     tree = DecisionTreeClassifier(max_depth=2)
     options = {"cv": 3, "train_sizes": [0.5, 1.0], "scoring": "roc_auc"}
     ax = plot_learning_curve(tree, *binary, **options)
-    assert_same(ax, plot_learning_curve(*learning_curve(tree, *binary, **options)))
+    scores = learning_curve(tree, *binary, **options, shuffle=True, random_state=0)
+    assert_same(ax, plot_learning_curve(*scores))
+    in_order = plot_learning_curve(tree, *binary, **options, shuffle=False)
+    assert_same(in_order, plot_learning_curve(*learning_curve(tree, *binary, **options)))
     assert ax.get_ylabel() == "roc_auc"
     assert plot_learning_curve(tree, *binary, cv=2).get_ylabel() == "accuracy"
     assert plot_learning_curve(model=KMeans(2, random_state=0), X=binary[0], cv=2).get_ylabel() == "score"
+
+
+@pytest.mark.filterwarnings("error")
+def test_learning_curves_do_not_mind_rows_that_are_sorted_by_class(iris):
+    assert len(plot_learning_curve(LogisticRegression(max_iter=1000), *iris, cv=3).lines[0].get_xdata()) == 5
 
 
 def test_validation_curves_of_a_model_are_those_of_scikit_learn(binary):

@@ -47,8 +47,9 @@ def plot_learning_curve(*data: Any, score_name: str | None = None, ax: Any = Non
     X : array-like, sparse matrix or table of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), default=None
     **options
-        With a model: `cv`, `scoring`, `n_jobs`, `train_sizes` and what else
-        `sklearn.model_selection.learning_curve` takes.
+        With a model: `cv`, `scoring`, `n_jobs`, `train_sizes` and what else `sklearn.model_selection.learning_curve` takes.
+        Training rows are shuffled (`random_state=0`) unless ``shuffle=False``: the first of rows that are sorted by class are
+        of one class.
     train_sizes : array-like of shape (n_points,)
         Numbers of training rows.
     train_scores, test_scores : array-like of shape (n_points,) or (n_points, n_folds)
@@ -67,7 +68,7 @@ def plot_learning_curve(*data: Any, score_name: str | None = None, ax: Any = Non
     >>> from sklearn.datasets import load_iris
     >>> from mercer.plots import plot_learning_curve
     >>> from mercer.tree import DecisionTreeClassifier
-    >>> ax = plot_learning_curve(DecisionTreeClassifier(), *load_iris(return_X_y=True), shuffle=True, random_state=0)
+    >>> ax = plot_learning_curve(DecisionTreeClassifier(), *load_iris(return_X_y=True))
     >>> ax.get_ylabel(), ax.lines[0].get_xdata().tolist()
     ('accuracy', [12, 39, 66, 93, 120])
     >>> ax = plot_learning_curve([10, 20], [[1.0, 0.9], [0.9, 0.9]], [[0.5, 0.7], [0.7, 0.9]], score_name="accuracy")
@@ -199,9 +200,13 @@ def plot_validation_curve(
     return ax
 
 
-def _learning_of_model(model: Any, X: Any, y: Any = None, *, scoring: Any = None, **options: Any) -> _Curve:
+def _learning_of_model(
+    model: Any, X: Any, y: Any = None, *, scoring: Any = None, shuffle: bool = True, random_state: Any = 0, **options: Any
+) -> _Curve:
     _require_known("plot_learning_curve", options, learning_curve)
-    sizes, train, test, *_ = learning_curve(model, X, y, scoring=scoring, **options)
+    sizes, train, test, *_ = learning_curve(
+        model, X, y, scoring=scoring, shuffle=shuffle, random_state=random_state if shuffle else None, **options
+    )
     return _Curve(sizes, train, test, _score_name(model, scoring))
 
 
