@@ -201,6 +201,24 @@ struct CsrRows {
         for (; e < end; ++e) sums[0] += term(e);
         return (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
+    // The same, and the squared norm of the row on the way: the loop waits for weights from all over the memory anyway.
+    double wide_dot(std::size_t row, const T* w, double& squared_norm) const {
+        const T* values = x.values.data();
+        const std::int32_t* columns = x.columns.data();
+        double sums[4] = {}, squares[4] = {};
+        const auto take = [&](std::size_t e, std::size_t i) {
+            const double value = values[e];
+            sums[i] += value * static_cast<double>(w[columns[e]]);
+            squares[i] += value * value;
+        };
+        std::size_t e = x.begin(row);
+        const std::size_t end = x.end(row);
+        for (; e + 4 <= end; e += 4)
+            for (std::size_t i = 0; i < 4; ++i) take(e + i, i);
+        for (; e < end; ++e) take(e, 0);
+        squared_norm = (squares[0] + squares[1]) + (squares[2] + squares[3]);
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
     void wide_add(std::size_t row, double factor, double* target) const {
         for (std::size_t e = x.begin(row); e < x.end(row); ++e) target[x.columns[e]] += factor * static_cast<double>(x.values[e]);
     }

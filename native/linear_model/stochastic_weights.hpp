@@ -62,6 +62,9 @@ class Weights {
             }
             shrink_row(row);
         }
+        if constexpr (Rows::kIsSparse && kShrink == Shrink::kNone) {
+            if (has_norms()) return scale_ * (dot_ = static_cast<T>(rows_.wide_dot(row, w_.data(), squared_norm_)));
+        }
         dot_ = static_cast<double>(rows_.dot(row, w_.data()));
         return scale_ * dot_;
     }
@@ -113,7 +116,7 @@ class Weights {
             rows_.add(row, factor, w_.data());
         } else if (Rows::kIsSparse && kShrink == Shrink::kNone) {  // |w + f x|^2 = |w|^2 + f (2 w'x + f |x|^2)
             const double f = factor;
-            norms_.squares += f * (2 * dot_ + f * rows_.squared_norm(row));
+            norms_.squares += f * (2 * dot_ + f * squared_norm_);
             rows_.add(row, factor, w_.data());
         } else {
             rows_.add_measured(row, factor, w_.data(), norms_);
@@ -258,7 +261,8 @@ class Weights {
     T* taxes_;
     double tax_;
     Norms norms_;
-    double dot_ = 0;  // of w with the row that was predicted last
+    double dot_ = 0;           // of w with the row that was predicted last
+    double squared_norm_ = 0;  // of that row
     double power_penalty_ = 0;
 };
 

@@ -347,3 +347,70 @@ def test_the_peers_names_of_solvers_lead_to_the_same_bits(solver):
     X, codes, _ = make(3)
     expected = LogisticRegression().fit(X, codes)
     np.testing.assert_array_equal(LogisticRegression(solver=solver).fit(X, codes).coef_, expected.coef_)
+
+
+# ---- the span of the rows
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("kind", ["plain", "far from zero", "repeated rows", "float32"])
+def test_wide_problems_are_solved_in_the_span_of_their_rows(n_classes, fit_intercept, kind):
+    random = np.random.RandomState(0)
+    X = random.randn(30, 400)
+    y = np.arange(30) % n_classes
+    if kind == "far from zero":
+        X += 1000 if fit_intercept else 3  # without an intercept nothing takes it up, and quasi-Newton steps are slow
+    elif kind == "repeated rows":
+        X[15:] = X[:15]
+    elif kind == "float32":
+        X = X.astype(np.float32)
+    weights = random.rand(30) + 0.1
+    params = {"fit_intercept": fit_intercept, "tol": 1e-9, "C": 0.1, "max_iter": 1000}
+    mine = LogisticRegression(**params).fit(X, y, sample_weight=weights)
+    other = LogisticRegression(solver="quasi-newton", **params).fit(X, y, sample_weight=weights)
+    assert "span of the rows" in mine.certificate_.method
+    assert mine.certificate_.converged
+    rtol = 1e-4 if kind == "float32" else 1e-5
+    np.testing.assert_allclose(mine.coef_, other.coef_, rtol=rtol, atol=rtol * np.abs(other.coef_).max())
+    np.testing.assert_allclose(mine.certificate_.primal, other.certificate_.primal, rtol=1e-8)
+
+
+def test_a_warm_start_is_taken_into_the_span():
+    random = np.random.RandomState(0)
+    X, y = random.randn(30, 400), np.arange(30) % 2
+    model = LogisticRegression(warm_start=True, tol=1e-6).fit(X, y)
+    assert model.n_iter_ > 1
+    assert model.fit(X, y).n_iter_ == 1
+
+
+# ---- separate fits
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"l1_ratio": 1.0}, {"solver": "cd"}, {"fit_intercept": False, "class_weight": {2: 3.0}}]
+)
+def test_separate_fits_are_those_of_each_class_and_the_first(params):
+    X, y, weights = make(4, 120, 4, is_weighted=True)
+    shared = {"tol": 1e-9, "max_iter": 1000, **params}
+    model = LogisticRegression(parametrization="separate", **shared).fit(X, y, sample_weight=weights)
+    assert not model.coef_[0].any()
+    total = 0.0
+    for k in range(1, 4):
+        rows = np.isin(y, model.classes_[[0, k]])
+        part = LogisticRegression(**shared).fit(X[rows], y[rows], sample_weight=weights[rows])
+        np.testing.assert_allclose(model.coef_[k], part.coef_[0], atol=1e-6)
+        np.testing.assert_allclose(model.intercept_[k], part.intercept_, atol=1e-6)
+        total += part.certificate_.primal
+    np.testing.assert_allclose(model.certificate_.primal, total)
+    assert model.certificate_.converged
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+
+
+def test_separate_fits_have_no_joint_likelihood_and_two_classes_need_none():
+    X, y, _ = make(3, 120, 3)
+    with pytest.raises(ValueError, match="separate fits have no joint likelihood"):
+        LogisticRegression(C=np.inf, parametrization="separate").fit(X, y).summary()
+    X, y, _ = make(2, 120, 3)
+    two = LogisticRegression(parametrization="separate").fit(X, y)
+    np.testing.assert_array_equal(two.coef_, LogisticRegression().fit(X, y).coef_)

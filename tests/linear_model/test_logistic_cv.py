@@ -175,7 +175,7 @@ def test_folds_without_a_score_leave_the_choice_to_the_others():
     model = LogisticRegressionCV(Cs=[1e-4, 1.0], cv=folds, scoring="roc_auc", use_legacy_attributes=False).fit(X, y)
     assert np.isnan(model.scores_[0]).all()
     assert not np.isnan(model.scores_[1:]).any()
-    assert [model.C_] == model.Cs_[[np.argmax(model.scores_[1:, 0].mean(axis=0))]]
+    assert model.Cs_[[np.argmax(model.scores_[1:, 0].mean(axis=0))]] == [model.C_]
     with pytest.warns(ConvergenceWarning, match="no fold has a score"):
         alone = LogisticRegressionCV(Cs=[1e-4, 1.0], cv=folds[:1], scoring="roc_auc", use_legacy_attributes=False).fit(X, y)
     assert alone.C_ == 1e-4

@@ -26,7 +26,7 @@ from mercer.losses import (
     ZeroOne,
 )
 
-MARGIN = [ZeroOne(), Hinge(), SquaredHinge(), ModifiedHuber(), Logistic(), Exponential(), Perceptron()]
+MARGIN = [ZeroOne(), Hinge(), SquaredHinge(), ModifiedHuber(), Logistic(), Logistic(base=2), Exponential(), Perceptron()]
 RESIDUAL = [
     Squared(),
     Absolute(),

@@ -115,7 +115,9 @@ def test_surrogates_bound_the_zero_one_loss():
     raw = np.linspace(-3, 3, 601)
     for loss in (Hinge(), SquaredHinge(), ModifiedHuber(), Exponential()):
         assert (loss.value(1, raw) >= ZeroOne().value(1, raw)).all()
-    assert (Logistic().value(1, raw) / np.log(2) >= ZeroOne().value(1, raw)).all()
+    assert (Logistic(base=2).value(1, raw) >= ZeroOne().value(1, raw)).all()
+    np.testing.assert_allclose(Logistic(base=2).value(1, raw), np.log2(1 + np.exp(-raw)), atol=1e-15)
+    assert Logistic(base=2).value(-1, 0.0) == 1
 
 
 def test_logistic_and_log_cosh_are_safe_for_large_outputs():

@@ -50,7 +50,8 @@ class DualEpochs:
     gap: Gap
 
     def __init__(self, X: Any, *, prior: float | None, tol: float, seed: int, scale: float, size: float) -> None:
-        self._is_free, self._tol, self._seed, self._scale, self._size = prior is None, max(tol, LEAST_TOL), seed, scale, size
+        self._is_free, self._tol, self._seed, self._scale = prior is None, max(tol, LEAST_TOL), seed, scale
+        self._least_objective = max(ROUNDING * size / self._tol, float(np.finfo(np.float64).tiny))  # the rest is rounding
         self._X: Any = X if sp.issparse(X) else np.ascontiguousarray(X)
         self._examples, self._n, self._norms = make_examples(self._X), X.shape[0], squared_norms(X)
         if not np.isfinite(self._norms).all():
@@ -74,7 +75,7 @@ class DualEpochs:
 
     @property
     def relative_gap(self) -> float:
-        return self.gap.width / max(abs(self.gap.primal), ROUNDING * self._size / self._tol, np.finfo(float).tiny)
+        return self.gap.width / max(abs(self.gap.primal), self._least_objective)
 
     @property
     def is_done(self) -> bool:

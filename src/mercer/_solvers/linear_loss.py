@@ -11,7 +11,7 @@ where columns are far from zero: only the intercept differs, and `to_user` gives
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,6 +19,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
+from mercer._lazy import lazy_property
 from mercer._native import kernels
 
 Codes = npt.NDArray[np.int32]
@@ -32,6 +33,7 @@ class Evaluation:
     gradient: FloatArray
     hessian: FloatArray | None
     curvature: FloatArray | None = None  # the Hessian in the intercepts alone, a line an output; None where nobody asks for it
+    row_curvatures: FloatArray | None = None  # of the loss of each row, where sparse rows leave the Hessian unformed
 
 
 class LinearRows(Protocol):
@@ -133,7 +135,7 @@ class SparseLinearRows:
 
     def __init__(self, X: Any, *, n_threads: int) -> None:
         self._X = X.tocsr().astype(np.float64, copy=False)
-        self._transposed = self._X.T.tocsr()
+        self._transposed = self._X.T  # by columns: its products add up in the order of the rows, as those by rows would
         self._n_threads = n_threads
         self.n_rows, self.n_features = X.shape
         self.shift = np.zeros(self.n_features)
@@ -146,7 +148,21 @@ class SparseLinearRows:
         slopes, curvatures = np.empty(self.n_rows), np.empty(self.n_rows)
         value = kernels.loss_of_values(loss, y, weights, self.values(coef), slopes, curvatures, self._n_threads)
         gradient, hessian = self.weighted_sums(slopes, curvatures) if with_hessian else (self.slope_sums(slopes), None)
-        return Evaluation(value, gradient, hessian, np.array([[curvatures.sum()]]))
+        return Evaluation(value, gradient, hessian, np.array([[curvatures.sum()]]), curvatures)
+
+    @lazy_property
+    def _squares(self) -> Any:
+        squares = self._transposed.copy()
+        squares.data **= 2
+        return squares
+
+    def curvature_diagonal(self, curvatures: FloatArray) -> FloatArray:
+        """The diagonal of X' diag(curvatures) X."""
+        return np.append(self._squares @ curvatures, curvatures.sum())
+
+    def curvature_product(self, curvatures: FloatArray, vector: FloatArray) -> FloatArray:
+        """X' diag(curvatures) X times a vector."""
+        return self.slope_sums(curvatures * self.values(vector))
 
     def weighted_sums(self, slopes: FloatArray, curvatures: FloatArray) -> tuple[FloatArray, FloatArray]:
         d = self.n_features
@@ -220,7 +236,8 @@ class LinearLoss:
 
     def evaluate(self, point: FloatArray, *, with_hessian: bool = False) -> Evaluation:
         at = self.rows.loss(self.loss, self.y, self.weights, point, with_hessian=with_hessian)
-        return self._penalised(point, at.value, at.gradient, at.hessian)
+        penalised = self._penalised(point, at.value, at.gradient, at.hessian)
+        return replace(penalised, row_curvatures=at.row_curvatures)
 
     def _penalised(self, point: FloatArray, value: float, gradient: FloatArray, hessian: FloatArray | None) -> Evaluation:
         coef = point[:-1]
@@ -238,16 +255,20 @@ class LinearLoss:
             penalty += self.l2_of_intercept * float(point[-1]) * float(point[-1]) / 2
         return Evaluation(value + penalty, gradient, hessian)
 
-    def gap(self, at: Evaluation) -> float | None:
-        """An upper bound of F minus its minimum, or None where some coefficient is not penalised or no Hessian was taken.
+    def gap(self, at: Evaluation, *, of_intercept: float | None = None) -> float | None:
+        """An upper bound of F minus its minimum, or None where some coefficient is not penalised or no curvature is known.
+
+        `of_intercept` is the curvature in the intercept, where `at` has no Hessian.
 
         Where the intercept is optimal, the slopes of the loss are feasible for the dual problem, and the duality gap is
         sum_j g_j^2 / (2 l_j) for the gradient g. What is left of the intercept's own gradient adds g_b^2 / h_b, twice what
         Newton's step in the intercept alone would gain; it vanishes with the square of an already small number.
         """
-        if not (self.l2 > 0).all() or at.hessian is None:
+        if at.hessian is not None:
+            of_intercept = float(at.hessian[-1, -1])
+        if not (self.l2 > 0).all() or of_intercept is None:
             return None
-        curvature = 2 * self.l2_of_intercept or at.hessian[-1, -1]
+        curvature = 2 * self.l2_of_intercept or of_intercept
         with np.errstate(over="ignore"):  # an infinite bound is one
-            of_intercept = at.gradient[-1] ** 2 / max(curvature, np.finfo(np.float64).tiny)
-            return float((at.gradient[:-1] ** 2 / self.l2).sum()) / 2 + float(of_intercept)
+            of_free = at.gradient[-1] ** 2 / max(curvature, np.finfo(np.float64).tiny)
+            return float((at.gradient[:-1] ** 2 / self.l2).sum()) / 2 + float(of_free)

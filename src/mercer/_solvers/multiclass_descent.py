@@ -77,7 +77,7 @@ class MulticlassDescent(DualEpochs):
         n_padded = -(-n_classes // TOGETHER) * TOGETHER
         self._duals, self._coef = np.zeros((self._n, n_classes)), np.zeros((X.shape[1] + 1, n_padded))
         self._intercept = self._coef[-1, :n_classes]  # a view
-        self.coef, self.gap = self._coef[:, :n_classes].copy(), Gap(self._size, 0.0)
+        self.coef, self.gap = self._coef[:, :n_classes].copy(), Gap(float(costs.sum()), 0.0)
 
     def _run_epoch(self, summary: FloatArray) -> None:
         place = (self._patience, self._seed, self._epoch, self._n_active, self._active)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import entr, expit
 
 from mercer._arrays import FloatArray
 from mercer._convex import as_floats, finish, solve_exponential, solve_increasing
+from mercer._params import Real, Rule
 from mercer.losses._base import ProfileLoss, within
 
 
@@ -235,14 +238,21 @@ class Logistic(MarginLoss):
 
     `prox` solves its scalar equation to machine precision by a safeguarded Newton iteration.
 
+    Parameters
+    ----------
+    base : float > 1, default=e
+        Of the logarithm. To base 2 the loss counts bits, is 1 at a margin of 0, and nowhere less than the zero-one loss.
+
     Examples
     --------
     >>> from mercer.losses import Logistic
     >>> Logistic().value(1, [1000.0, 0.0, -1000.0]).round(4)
     array([0.000e+00, 6.931e-01, 1.000e+03])
-    >>> Logistic().inverse_link(0.0)
-    np.float64(0.5)
+    >>> Logistic(base=2).value(1, 0.0), Logistic().inverse_link(0.0)
+    (np.float64(1.0), np.float64(0.5))
     """
+
+    base: float = math.e
 
     name = "logistic"
     aliases = ("log_loss",)
@@ -250,24 +260,40 @@ class Logistic(MarginLoss):
     is_smooth = True
     is_robust = True
     estimates = "the log odds"
-    lipschitz = 1.0
-    derivative_lipschitz = 0.25
+    _rules: ClassVar[Mapping[str, Rule]] = {"base": Real(above=1)}
+
+    def __repr__(self) -> str:
+        return f"Logistic(base={self.base:g})" if self.base != math.e else "Logistic()"
+
+    @property
+    def _unit(self) -> float:
+        """By which a logarithm to the base is a natural one."""
+        return math.log(self.base)
+
+    @property
+    def lipschitz(self) -> float:
+        return 1 / self._unit
+
+    @property
+    def derivative_lipschitz(self) -> float:
+        return 0.25 / self._unit
 
     def _f(self, t: FloatArray) -> Any:
-        return np.logaddexp(0, -t)
+        return np.logaddexp(0, -t) / self._unit
 
     def _slope(self, t: FloatArray) -> Any:
-        return -expit(-t)
+        return -expit(-t) / self._unit
 
     def _curvature(self, t: FloatArray) -> Any:
-        return expit(t) * expit(-t)
+        return expit(t) * expit(-t) / self._unit
 
     def _f_conjugate(self, v: FloatArray) -> Any:
         # `entr` is -infinity outside its domain: the conjugate comes out as infinity there.
-        return -entr(-v) - entr(1 + v)
+        v = v * self._unit
+        return (-entr(-v) - entr(1 + v)) / self._unit
 
     def _f_prox(self, t: FloatArray, step: FloatArray) -> Any:
-        t, step = t.astype(np.float64), step.astype(np.float64)
+        t, step = t.astype(np.float64), step.astype(np.float64) / self._unit
 
         def equation(s: FloatArray) -> tuple[FloatArray, FloatArray]:
             away = expit(-s)

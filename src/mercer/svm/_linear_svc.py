@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, check_class_weight, check_weights, check_X_labels
 from mercer._base import fit_method
@@ -25,6 +26,7 @@ from mercer._params import (
     Rule,
     Verbosity,
     check_params,
+    check_value,
 )
 from mercer._random import as_random_state
 from mercer._tuning import Reals, Space
@@ -32,6 +34,7 @@ from mercer.svm._linear_machine import LinearMachine, MachineData
 from mercer.svm._linear_svm import Machine, check_intercept
 from mercer.svm._lock_step import LockStep
 from mercer.svm._machine_solvers import CrammerSinger, MachineSolver, make_solver
+from mercer.svm._margins import Margins, margins_of
 
 
 class LinearSVC(LinearMachine, LinearClassifier):
@@ -56,9 +59,10 @@ class LinearSVC(LinearMachine, LinearClassifier):
     loss : {"hinge", "squared_hinge"}, default="squared_hinge"
         The loss of a row inside the margin or on the wrong side.
     dual : "auto" or bool, default="auto"
-        True: dual coordinate descent, whose iterations cost no more than a look at X. False: methods with a matrix of columns
-        by columns and few iterations, Newton's for the squared hinge and interior points for the hinge. "auto": the latter
-        up to 1000 columns. The solution is the same. With the l1 penalty only proximal Newton steps are at hand (False).
+        True: dual coordinate descent, whose iterations cost no more than a look at X. False: few iterations, Newton's for the
+        squared hinge (with a matrix of columns by columns, or by conjugate gradients where X is sparse) and interior points
+        for the hinge. "auto": the latter up to 1000 columns; for sparse X, with the squared hinge and no more columns than
+        rows. The solution is the same. With the l1 penalty only proximal Newton steps are at hand (False).
     tol : float, default=1e-4
         The fit stops when the duality gap is within `tol` times the objective; less than 1e-12 is taken as 1e-12.
     C : float, default=1.0
@@ -88,6 +92,8 @@ class LinearSVC(LinearMachine, LinearClassifier):
     coef_ : array of shape (1, n_features) or (n_classes, n_features)
     intercept_ : array of shape (1,) or (n_classes,), or 0.0 without an intercept
     classes_ : array of shape (n_classes,)
+    margin_ : float or array of shape (n_classes,)
+        The width of the margin, 2 / \|w\|; `half_margin_` is half of it, the distance of rows on the margin from the boundary.
     n_iter_ : int
         Iterations, of the class that took most.
     history_ : list of dict
@@ -196,6 +202,71 @@ class LinearSVC(LinearMachine, LinearClassifier):
         params = self._check()
         self._solve(self._data(X, y, sample_weight, params), params)
         return self
+
+    @property
+    def half_margin_(self) -> Any:
+        """The distance from the boundary to the margin, 1 / |w|: a number, or one for each class against the rest."""
+        norms = self._norms()
+        with np.errstate(divide="ignore"):
+            half = 1 / norms
+        return float(half[0]) if len(half) == 1 else half
+
+    @property
+    def margin_(self) -> Any:
+        """The width of the margin, 2 / |w|: a number, or one for each class against the rest."""
+        return 2 * self.half_margin_
+
+    def margins(self, X: Any, y: Any, *, tol: float = 1e-3) -> Margins:
+        """Where rows lie: outside, on or inside the margin, or misclassified, and how far from the boundary.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels among `classes_`.
+        tol : float, default=1e-3
+            How near to 1 a functional margin is that counts as on the margin.
+
+        Returns
+        -------
+        margins : Margins
+            `functional`, `geometric` and `place`, one number or word a row; of more than two classes, a column for each class
+            against the rest.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mercer.svm import LinearSVC
+        >>> X, y = np.array([[0.0, 0], [1, 1], [3, 3], [4, 4]]), [0, 0, 1, 1]
+        >>> model = LinearSVC(loss="hinge", C=10).fit(X, y)
+        >>> round(model.margin_, 4), model.margins(X, y).place.tolist()
+        (2.8284, ['outside', 'on', 'on', 'outside'])
+        """
+        norms, owner = self._norms(), type(self).__name__
+        tol = check_value(owner, "tol", tol, Real(least=0))
+        labels = np.asarray(y)
+        unknown = ~np.isin(labels, self.classes_)
+        if labels.ndim != 1 or unknown.any():
+            wrong = f"has shape {labels.shape}" if labels.ndim != 1 else f"holds {labels[unknown].tolist()[0]!r}"
+            raise ValueError(f"{owner}: y {wrong}; it must hold one label a row, each among {self.classes_.tolist()!r}.")
+        values = self.decision_function(X)
+        if len(labels) != len(values):
+            raise ValueError(f"{owner}: y has {len(labels)} labels and X {len(values)} rows; there must be one label a row.")
+        if values.ndim == 1:
+            return margins_of(values, np.where(labels == self.classes_[1], 1.0, -1.0), norms[0], tol)
+        return margins_of(values, np.where(labels[:, None] == self.classes_, 1.0, -1.0), norms, tol)
+
+    def _norms(self) -> FloatArray:
+        """Of the coefficients of each boundary."""
+        check_is_fitted(self)
+        if self.multi_class == "crammer_singer" and len(self.classes_) > 2:
+            raise AttributeError(
+                f"{type(self).__name__}: the machine of Crammer and Singer has boundaries between pairs of classes, and no "
+                "margin of one class; margins need two classes or multi_class='ovr'."
+            )
+        coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
+        norms: FloatArray = np.linalg.norm(coef.astype(np.float64), axis=1)
+        return norms
 
     def _check(self) -> SimpleNamespace:
         params = check_params(self)

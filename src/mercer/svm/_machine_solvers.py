@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
+from mercer._solvers.conjugate_newton import ConjugateNewton
 from mercer._solvers.dual_descent import DualDescent, without_sum
 from mercer._solvers.dual_epochs import squared_norms
 from mercer._solvers.interior_point import InteriorPoint
@@ -144,10 +145,13 @@ class _Smooth:
         self.method = "proximal Newton steps" if is_l1 else "Newton steps"
         self._strengths = np.append(np.ones(machine.rows.n_features), np.sqrt(machine.l2_of_intercept)) if is_l1 else None
         start = before._solver.point if isinstance(before, _Smooth) else self._problem.start()
-        if self._strengths is None:
-            self._solver: Newton | ProximalNewton = Newton(self._problem, start, tol=self._tol)
-        else:
+        self._solver: Newton | ConjugateNewton | ProximalNewton
+        if self._strengths is not None:
             self._solver = ProximalNewton(self._problem, self._strengths, start)
+        elif sp.issparse(machine.X):
+            self._solver = ConjugateNewton(self._problem, start, tol=self._tol)
+        else:
+            self._solver = Newton(self._problem, start, tol=self._tol)
         at = self._solver.at
         if not np.isfinite(at.gradient).all() or (at.hessian is not None and not np.isfinite(at.hessian).all()):
             raise FloatingPointError("the sums over X overflow")
@@ -230,6 +234,14 @@ class _WorkingSets:
         return coef, float(self._solver.intercept[0])
 
 
+def _suits_the_dual(machine: Machine) -> bool:
+    """Many columns do. Sparse X does, but for squared losses of no more columns than rows: their steps need no matrix."""
+    n_rows, n_columns = machine.X.shape
+    if sp.issparse(machine.X):
+        return machine.loss not in SQUARED or n_columns > n_rows
+    return n_columns > MOST_COLUMNS
+
+
 def make_solver(
     machine: Machine,
     target: FloatArray,
@@ -246,7 +258,7 @@ def make_solver(
         return _WorkingSets(machine, target, costs, tol=tol)
     if penalty == "l1":
         return _Smooth(machine, target, costs, is_l1=True, tol=tol, before=before)
-    if dual is True or (dual == "auto" and machine.X.shape[1] > MOST_COLUMNS):
+    if dual is True or (dual == "auto" and _suits_the_dual(machine)):
         return _DualDescent(machine, target, costs, tol=tol, seed=seed)
     if machine.loss in SQUARED:
         return _Smooth(machine, target, costs, is_l1=False, tol=tol, before=before)

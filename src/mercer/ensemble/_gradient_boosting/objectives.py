@@ -160,13 +160,13 @@ class NewtonObjective(Objective):
 
     def __init__(self, loss: Loss) -> None:
         super().__init__(loss)
-        self.scale = 2.0 if isinstance(loss, Logistic) else 1.0
+        self.scale = 2.0 if loss == Logistic() else 1.0
 
     def leaf_values(
         self, leaves: Leaves, y: FloatArray, raw: FloatArray, residuals: FloatArray, output: int
     ) -> FloatArray | None:
         size = np.abs(residuals)  # the second derivative: |r| (1 - |r|) for the logistic loss, |r| for the exponential
-        curvature = size * (1 - size) if isinstance(self.loss, Logistic) else size
+        curvature = size * (1 - size) if self.loss == Logistic() else size
         return divide(leaves.sums(residuals), leaves.sums(curvature))
 
 
@@ -247,7 +247,7 @@ def classification_objective(loss: str | Loss, n_classes: int) -> Objective:
             f"loss={loss!r} is only suitable for a binary classification problem, you have n_classes={n_classes}. Please use "
             "loss='log_loss' instead. Only binary classification is supported. The type of the target is multiclass."
         )
-    if isinstance(loss, (Logistic, Exponential)):
+    if loss in (Logistic(), Exponential()):
         return NewtonObjective(loss)
     if not loss.is_smooth:
         _refuse(loss, "has kinks", "a smooth loss (is_smooth)")

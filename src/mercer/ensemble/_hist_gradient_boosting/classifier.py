@@ -291,11 +291,11 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):  # 
         n_classes, loss = len(fixed["classes_"]), params.loss
         if not isinstance(loss, (str, Loss)):
             return CallableObjective(loss, 1 if n_classes == 2 else n_classes, data.y, data.weights)
-        if isinstance(loss, Loss) and not isinstance(loss, SoftmaxCrossEntropy if n_classes > 2 else Logistic):
-            fitting = "SoftmaxCrossEntropy()" if n_classes > 2 else "Logistic()"
+        fitting = SoftmaxCrossEntropy() if n_classes > 2 else Logistic()
+        if isinstance(loss, Loss) and loss != fitting:
             raise InvalidParameterError(
                 f"HistGradientBoostingClassifier: loss={loss!r} is not valid for {n_classes} classes; it must be 'log_loss', "
-                f"{fitting} or a callable."
+                f"{fitting!r} or a callable."
             )
         if n_classes > 2:
             return SoftmaxObjective(n_classes, data.y, data.weights)

@@ -105,7 +105,7 @@ class LossObjective(_Rows):
             value = weighted_quantile(self.y, self.weights, self.leaf_quantile or 0.5)
         else:
             value = float(np.average(self.y, weights=self.weights))
-        if isinstance(self.loss, Logistic):
+        if self.loss == Logistic():
             value = float(np.clip(value, np.finfo(np.float64).eps, 1 - np.finfo(np.float64).eps))
             value = float(np.log(value) - np.log1p(-value))
         elif isinstance(self.loss, (Poisson, Gamma, Tweedie)):

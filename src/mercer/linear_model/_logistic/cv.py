@@ -31,7 +31,7 @@ from mercer._params import (
     check_params,
 )
 from mercer._trace import store_outcome
-from mercer.linear_model._logistic.data import CLASS_WEIGHT, PENALTY, SOLVERS, LogisticData
+from mercer.linear_model._logistic.data import CLASS_WEIGHT, PARAMETRIZATION, PENALTY, SOLVERS, LogisticData
 from mercer.linear_model._logistic.logistic import LogisticClassifier
 from mercer.linear_model._logistic.paths import Grid, Path, Results, Scorer
 from mercer.linear_model._logistic.point import Point, Strength
@@ -83,7 +83,7 @@ class LogisticRegressionCV(LogisticClassifier):
         for) repeats them for each class in dicts and arrays, False gives numbers and plain arrays.
     penalty : {'l1', 'l2', 'elasticnet'}, default='deprecated'
         The peer's older way to say `l1_ratios`.
-    parametrization : {'softmax', 'reference'}, default='softmax'
+    parametrization : {'softmax', 'reference', 'separate'}, default='softmax'
         As in `LogisticRegression`.
 
     Attributes
@@ -111,8 +111,8 @@ class LogisticRegressionCV(LogisticClassifier):
     Notes
     -----
     Folds may lack classes: coefficients are those of all classes, and measures by name are told all of them. Where a measure
-    has no value on the test rows of a fold (an area under the curve of one class, say), that fold's score is NaN and the mean is
-    over the others.
+    has no value on the test rows of a fold (an area under the curve of one class, say), that fold's score is NaN and the mean
+    is over the others.
 
     Along a path, a fit begins with what the last one knows: its coefficients and, where the method allows, its pass over X. For
     dense data with few columns that leaves a few Newton steps a fit, O(n d^2) each. The warnings of scikit-learn about
@@ -153,7 +153,7 @@ class LogisticRegressionCV(LogisticClassifier):
         "random_state": RandomState(),
         "use_legacy_attributes": OneOf("warn") | Bool(),
         "penalty": PENALTY,
-        "parametrization": OneOf("softmax", "reference"),
+        "parametrization": PARAMETRIZATION,
     }
 
     def __init__(

@@ -17,11 +17,13 @@ from mercer._params import Infinity, InvalidParameterError, Mapped, Null, OneOf,
 from mercer._rows import take_rows
 from mercer.linear_model._logistic.fit import OWN_SOLVERS, PEER_SOLVERS, LogisticProblem
 from mercer.linear_model._logistic.point import Point, Strength
+from mercer.linear_model._logistic.separate import SeparateProblem
 
 SOLVERS = OneOf(*PEER_SOLVERS, *OWN_SOLVERS)
 CLASS_WEIGHT = OneOf("balanced") | Mapped() | Null()
 PENALTY = OneOf("l1", "l2", "elasticnet", "deprecated") | Null()
 STRENGTH = Real(above=0) | Infinity()
+PARAMETRIZATION = OneOf("softmax", "reference", "separate")
 
 
 def check_strength(estimator: Any, params: SimpleNamespace) -> Strength:
@@ -88,21 +90,17 @@ class LogisticData:
         X, weights = take_rows(self.X, index), take_rows(self.weights, index)
         return LogisticData(self.owner, X, self.classes, self.codes[index], weights, self._synthetic)
 
-    def problem(self, params: SimpleNamespace) -> LogisticProblem:
+    def problem(self, params: SimpleNamespace) -> LogisticProblem | SeparateProblem:
         X = self.X
         if self._synthetic is not None:
             column = np.full((X.shape[0], 1), self._synthetic, dtype=X.dtype)
             X = sp.hstack([X, column], format="csr") if sp.issparse(X) else np.hstack([X, column])
-        return LogisticProblem(
-            self.owner,
-            X,
-            self.codes,
-            self.weights,
-            len(self.classes),
-            is_reference=params.parametrization == "reference",
-            has_intercept=params.fit_intercept and self._synthetic is None,
-            n_threads=effective_threads(params.n_jobs),
-        )
+        given = (self.owner, X, self.codes, self.weights, len(self.classes))
+        has_intercept, n_threads = params.fit_intercept and self._synthetic is None, effective_threads(params.n_jobs)
+        if params.parametrization == "separate" and len(self.classes) > 2:
+            return SeparateProblem(*given, has_intercept=has_intercept, n_threads=n_threads)
+        is_reference = params.parametrization != "softmax"
+        return LogisticProblem(*given, is_reference=is_reference, has_intercept=has_intercept, n_threads=n_threads)
 
     def start_of(self, point: Point) -> Point:
         """Where a problem starts for coefficients and intercepts of the user's X."""

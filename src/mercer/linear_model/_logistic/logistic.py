@@ -21,7 +21,6 @@ from mercer._params import (
     Integer,
     Null,
     NumberOfJobs,
-    OneOf,
     RandomState,
     Real,
     Rule,
@@ -33,10 +32,19 @@ from mercer._trace import store_outcome
 from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.table import names_of_features
 from mercer.linear_model._inference.wald import WaldSummary
-from mercer.linear_model._logistic.data import CLASS_WEIGHT, PENALTY, SOLVERS, STRENGTH, LogisticData, check_strength
+from mercer.linear_model._logistic.data import (
+    CLASS_WEIGHT,
+    PARAMETRIZATION,
+    PENALTY,
+    SOLVERS,
+    STRENGTH,
+    LogisticData,
+    check_strength,
+)
 from mercer.linear_model._logistic.fit import LogisticProblem
 from mercer.linear_model._logistic.point import Point
 from mercer.linear_model._logistic.run import Run
+from mercer.linear_model._logistic.separate import SeparateProblem
 from mercer.linear_model._logistic.summary import statistics_of, summarise
 
 
@@ -115,10 +123,13 @@ class LogisticRegression(LogisticClassifier):
         The number of threads; None uses all that Mercer may use. The result does not depend on it.
     penalty : {'l1', 'l2', 'elasticnet', None}, default='deprecated'
         The peer's older way to say `l1_ratio` and `C`: 'l2' and 'l1' fix the ratio, None means ``C=inf``.
-    parametrization : {'softmax', 'reference'}, default='softmax'
+    parametrization : {'softmax', 'reference', 'separate'}, default='softmax'
         For more than two classes. 'softmax' has a line of coefficients for each class, alike for all. 'reference' fixes those
         of the first class at zero, so that the others are log odds relative to it. Without a penalty both give the
-        same probabilities; a penalty treats classes alike only with 'softmax'.
+        same probabilities; a penalty treats classes alike only with 'softmax'. 'separate' finds the log odds relative to the
+        first class by separate fits of two classes, each class and the first, on the rows of these two: consistent, cheaper
+        for many classes, and with standard errors somewhat larger than those of the joint fit. The objective is then the sum
+        over the fits.
 
     Attributes
     ----------
@@ -181,7 +192,7 @@ class LogisticRegression(LogisticClassifier):
         "warm_start": Bool(),
         "n_jobs": NumberOfJobs(),
         "penalty": PENALTY,
-        "parametrization": OneOf("softmax", "reference"),
+        "parametrization": PARAMETRIZATION,
     }
     _search_space: ClassVar[Mapping[str, Space]] = {"C": Reals(1e-4, 1e4, log=True)}
 
@@ -246,7 +257,7 @@ class LogisticRegression(LogisticClassifier):
     def _solve(
         self,
         data: LogisticData,
-        problem: LogisticProblem,
+        problem: LogisticProblem | SeparateProblem,
         params: SimpleNamespace,
         y: Any,
         start: Point | None,

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mercer._solvers.working_set import WorkingSetNewton
 from mercer._trace import Certificate, Outcome, Record, Status
 from mercer.linear_model._logistic.point import Point, Strength
-
-if TYPE_CHECKING:  # a problem makes its runs
-    from mercer.linear_model._logistic.fit import LogisticProblem
 
 LEAST_TOL = 1e-10  # what rounding leaves of a tolerance
 
@@ -27,7 +24,7 @@ METHODS = {
 class Run:
     """A method under way or finished on one problem with one penalty."""
 
-    def __init__(self, problem: LogisticProblem, method: str, strength: Strength, solver: Any, tol: float) -> None:
+    def __init__(self, problem: Any, method: str, strength: Strength, solver: Any, tol: float) -> None:
         self.problem, self.method, self.strength, self.solver, self.tol = problem, method, strength, solver, tol
         self.status, self.history = Status.STOPPED, list[Record]()
 

@@ -9,7 +9,7 @@ from scipy.special import xlogy
 
 from mercer._arrays import FloatArray
 from mercer.linear_model._inference.wald import Likelihood, WaldSummary, inverse_information, wald_summary
-from mercer.linear_model._logistic.fit import LikelihoodSums
+from mercer.linear_model._logistic.fit import LikelihoodSums, LogisticProblem
 from mercer.linear_model._logistic.run import Run
 
 MOST_COEFFICIENTS = 2000  # the information of more is not kept
@@ -30,6 +30,10 @@ def statistics_of(run: Run) -> Statistics:
     if not run.strength.is_none:
         return Statistics(
             None, has_intercept, "a penalised fit has no standard errors, because its coefficients are biased; fit with C=inf"
+        )
+    if not isinstance(run.problem, LogisticProblem):
+        return Statistics(
+            None, has_intercept, "separate fits have no joint likelihood; fit with parametrization='reference', or two classes"
         )
     if run.point.coef.size > MOST_COEFFICIENTS:
         return Statistics(None, has_intercept, f"there are more than {MOST_COEFFICIENTS} coefficients")
