@@ -32,7 +32,7 @@ def _fits() -> Iterator[Case]:
         yield Case("ExtraTrees fit, 100 trees", f"100,000 x 30, {kind.lower()}", data, who, fit, quality)
 
 
-def _fitted(estimator: Estimator, data: Data) -> Any:
+def fitted(estimator: Estimator, data: Data) -> Any:
     return estimator().fit(data.X, data.y)
 
 
@@ -57,9 +57,9 @@ def _predictions() -> Iterator[Case]:
     who = _who("ensemble:RandomForestClassifier", _PARAMS)
     quality = Quality("held-out error rate", error_rate, rtol=0.03)
     data = partial(classes, 100_000, 30)
-    yield Case("RandomForestClassifier predict, 100 trees", "100,000 rows x 30", data, who, predict, quality, _fitted)
+    yield Case("RandomForestClassifier predict, 100 trees", "100,000 rows x 30", data, who, predict, quality, fitted)
     one = _who("ensemble:RandomForestClassifier", {**_PARAMS, "n_jobs": 1})
-    yield Case("RandomForestClassifier predict, 100 trees", "one row", data, one, _predict_one, quality, _fitted)
+    yield Case("RandomForestClassifier predict, 100 trees", "one row", data, one, _predict_one, quality, fitted)
 
 
 def _bagging() -> Iterator[Case]:

@@ -122,6 +122,7 @@ void bind_trees(nb::module_& m);
 void bind_grow(nb::module_& m);
 void bind_grow_regression(nb::module_& m);
 void bind_grow_random(nb::module_& m);
+void bind_grow_wide(nb::module_& m);
 void bind_isolation(nb::module_& m);
 void bind_leaf_targets(nb::module_& m);
 void bind_histogram(nb::module_& m);

@@ -15,29 +15,37 @@ void require_places(RowMajor<const std::int64_t> places, std::size_t n, const ch
     }
 }
 
-template <Real T>
+template <class T>
+Matrix<const T> values_of(const In2<T>& x) {
+    return matrix<T>(x);
+}
+const tree::SparseRows& values_of(const tree::SparseRows& x) { return x; }
+
+// X is how the rows come: In2 or sparse rows.
+template <class X>
 void bind_growth(nb::module_& m) {
     m.def(
         "grow_isolation",
-        [](In2<T> x, Rows2<std::int64_t> sample, Rows2<std::int64_t> features, In1<std::uint64_t> seeds, std::int64_t max_depth,
+        [](const X& x, Rows2<std::int64_t> sample, Rows2<std::int64_t> features, In1<std::uint64_t> seeds, std::int64_t max_depth,
            int n_threads) {
-            const auto values = matrix<T>(x);
+            const auto& values = values_of(x);
+            const std::size_t n_columns = tree::detail::n_columns_of(values);
             const auto drawn = rows<std::int64_t>(sample);
             const auto chosen = rows<std::int64_t>(features);
             const auto names = vector<std::uint64_t>(seeds);
             require(drawn.rows == names.size() && chosen.rows == names.size(), "there must be rows and features for each seed");
             require(drawn.cols > 0 && chosen.cols > 0 && max_depth >= 0, "a tree needs rows and features");
-            require_places(drawn, values.rows, "the rows of a tree must rise and be in range");
-            require_places(chosen, values.cols, "the features of a tree must rise and be in range");
+            require_places(drawn, tree::detail::n_rows_of(values), "the rows of a tree must rise and be in range");
+            require_places(chosen, n_columns, "the features of a tree must rise and be in range");
             std::unique_ptr<JoinedTrees> joined;
             {
                 const ReleasedGil released;
                 std::vector<tree::Grown> parts(names.size());
                 parallel_for(names.size(), threads(n_threads), [&](std::size_t t) {
-                    parts[t] = tree::grow_isolation<T>(values, {drawn.row(t), drawn.cols}, {chosen.row(t), chosen.cols}, names[t],
-                                                       static_cast<std::size_t>(max_depth));
+                    parts[t] = tree::grow_isolation(values, {drawn.row(t), drawn.cols}, {chosen.row(t), chosen.cols}, names[t],
+                                                    static_cast<std::size_t>(max_depth));
                 });
-                joined = std::make_unique<JoinedTrees>(parts, 1, values.cols);
+                joined = std::make_unique<JoinedTrees>(parts, 1, n_columns);
             }
             return joined->to_python();
         },
@@ -71,8 +79,9 @@ void bind_isolation(nb::module_& m) {
         nb::arg().noconvert(), nb::arg(), nb::arg(), nb::arg().noconvert().none(), nb::arg(), nb::arg().noconvert(),
         nb::arg().noconvert(), nb::arg(), ReleaseGil());
     m.def("average_path_length", &tree::average_path_length, nb::arg());
-    bind_growth<double>(m);
-    bind_growth<float>(m);
+    bind_growth<In2<double>>(m);
+    bind_growth<In2<float>>(m);
+    bind_growth<tree::SparseRows>(m);
 }
 
 }  // namespace mercer::bindings

@@ -11,6 +11,7 @@ namespace mercer::bindings {
 namespace {
 
 using tree::Node;
+using tree::SparseRows;
 using tree::Trees;
 using tree::Word;
 
@@ -25,10 +26,46 @@ tree::Range range_of(const Trees& trees, std::int64_t first, std::int64_t last) 
     return {static_cast<std::size_t>(first), static_cast<std::size_t>(last)};
 }
 
+void require_features(const Trees& trees, std::size_t n_columns) {
+    require(n_columns == trees.n_features(), "X must have as many columns as the trees have features");
+}
+
+// Rows to predict for: a matrix, or sparse rows.
 template <class T>
 Matrix<const T> rows_for(const Trees& trees, const In2<T>& x) {
-    require(x.shape(1) == trees.n_features(), "X must have as many columns as the trees have features");
+    require_features(trees, x.shape(1));
     return matrix<T>(x);
+}
+const SparseRows& rows_for(const Trees& trees, const SparseRows& x) {
+    require_features(trees, x.n_columns());
+    return x;
+}
+template <class T>
+std::size_t n_rows_of(const In2<T>& x) {
+    return x.shape(0);
+}
+std::size_t n_rows_of(const SparseRows& x) { return x.n_rows(); }
+
+template <Real T, class Index>
+void def_sparse_rows(nb::class_<SparseRows>& type) {
+    const auto array = nb::arg().noconvert();
+    type.def(
+        "__init__",
+        [](SparseRows* self, In1<T> values, In1<Index> columns, In1<Index> row_starts, std::int64_t n_columns) {
+            require(n_columns >= 0, "the number of columns must not be negative");
+            new (self) SparseRows(vector<T>(values), vector<Index>(columns), vector<Index>(row_starts),
+                                  static_cast<std::size_t>(n_columns));
+        },
+        array, array, array, nb::arg(), ReleaseGil());
+}
+
+void bind_sparse_rows(nb::module_& m) {
+    nb::class_<SparseRows> type(m, "SparseRows");
+    def_sparse_rows<double, std::int32_t>(type);
+    def_sparse_rows<double, std::int64_t>(type);
+    def_sparse_rows<float, std::int32_t>(type);
+    def_sparse_rows<float, std::int64_t>(type);
+    type.def_prop_ro("shape", [](const SparseRows& x) { return nb::make_tuple(x.n_rows(), x.n_columns()); });
 }
 
 void bind_class(nb::module_& m) {
@@ -70,7 +107,8 @@ void bind_class(nb::module_& m) {
         });
 }
 
-template <Real T>
+// X is how the rows come: In2 or sparse rows.
+template <class X>
 void bind_predictions(nb::module_& m) {
     const auto array = nb::arg().noconvert();
     const auto maybe = nb::arg().noconvert().none();
@@ -78,44 +116,45 @@ void bind_predictions(nb::module_& m) {
 
     m.def(
         "add_leaf_values",
-        [](const Trees& trees, std::int64_t first, std::int64_t last, In2<T> x, Out2<double> out, int n_threads) {
-            require(out.shape(0) == x.shape(0) && out.shape(1) > 0, "the output must have a line for each row of X");
-            tree::add_leaf_values<T>(trees, range_of(trees, first, last), rows_for<T>(trees, x), rows<double>(out),
-                                     threads(n_threads));
+        [](const Trees& trees, std::int64_t first, std::int64_t last, const X& x, Out2<double> out, int n_threads) {
+            require(out.shape(0) == n_rows_of(x) && out.shape(1) > 0, "the output must have a line for each row of X");
+            tree::add_leaf_values(trees, range_of(trees, first, last), rows_for(trees, x), rows<double>(out), threads(n_threads));
         },
         nb::arg(), number, number, array, array, number, ReleaseGil());
     m.def(
         "add_node_values",
-        [](const Trees& trees, std::int64_t first, std::int64_t last, In2<T> x, Rows2<double> values, MaybeIn1<double> weights,
+        [](const Trees& trees, std::int64_t first, std::int64_t last, const X& x, Rows2<double> values, MaybeIn1<double> weights,
            Out2<double> out, int n_threads) {
             const auto range = range_of(trees, first, last);
             require(values.shape(0) == trees.nodes().size(), "there must be a line of values for each node");
-            require(out.shape(0) == x.shape(0) && out.shape(1) == values.shape(1), "the output must have a line for each row of X");
-            tree::add_node_values<T>(trees, range, rows_for<T>(trees, x), rows<double>(values),
-                                     per_row<double>(weights, range.count()), rows<double>(out), threads(n_threads));
+            require(out.shape(0) == n_rows_of(x) && out.shape(1) == values.shape(1),
+                    "the output must have a line for each row of X");
+            tree::add_node_values(trees, range, rows_for(trees, x), rows<double>(values), per_row<double>(weights, range.count()),
+                                  rows<double>(out), threads(n_threads));
         },
         nb::arg(), number, number, array, array, maybe, array, number, ReleaseGil());
     m.def(
         "leaf_numbers",
-        [](const Trees& trees, std::int64_t first, std::int64_t last, In2<T> x, Out2<std::int64_t> out, int n_threads) {
+        [](const Trees& trees, std::int64_t first, std::int64_t last, const X& x, Out2<std::int64_t> out, int n_threads) {
             const auto range = range_of(trees, first, last);
-            require(out.shape(0) == x.shape(0) && out.shape(1) == range.count(), "the output must be rows by trees");
-            tree::leaf_numbers<T>(trees, range, rows_for<T>(trees, x), rows<std::int64_t>(out), threads(n_threads));
+            require(out.shape(0) == n_rows_of(x) && out.shape(1) == range.count(), "the output must be rows by trees");
+            tree::leaf_numbers(trees, range, rows_for(trees, x), rows<std::int64_t>(out), threads(n_threads));
         },
         nb::arg(), number, number, array, array, number, ReleaseGil());
     m.def(
         "add_left_out_values",
-        [](const Trees& trees, std::int64_t first, std::int64_t last, In2<T> x, Rows2<double> values, MaybeIn1<double> weights,
+        [](const Trees& trees, std::int64_t first, std::int64_t last, const X& x, Rows2<double> values, MaybeIn1<double> weights,
            Rows2<std::uint8_t> is_seen, Out2<double> out, Out1<double> totals, int n_threads) {
             const auto range = range_of(trees, first, last);
             require(values.shape(0) == trees.nodes().size(), "there must be a line of values for each node");
-            require(is_seen.shape(0) == range.count() && is_seen.shape(1) == x.shape(0),
+            require(is_seen.shape(0) == range.count() && is_seen.shape(1) == n_rows_of(x),
                     "there must be a mark for each tree and row");
-            require(out.shape(0) == x.shape(0) && out.shape(1) == values.shape(1), "the output must have a line for each row of X");
-            require(totals.shape(0) == x.shape(0), "there must be a total for each row of X");
-            tree::add_left_out_values<T>(trees, range, rows_for<T>(trees, x), rows<double>(values),
-                                         per_row<double>(weights, range.count()), rows<std::uint8_t>(is_seen), rows<double>(out),
-                                         vector<double>(totals), threads(n_threads));
+            require(out.shape(0) == n_rows_of(x) && out.shape(1) == values.shape(1),
+                    "the output must have a line for each row of X");
+            require(totals.shape(0) == n_rows_of(x), "there must be a total for each row of X");
+            tree::add_left_out_values(trees, range, rows_for(trees, x), rows<double>(values),
+                                      per_row<double>(weights, range.count()), rows<std::uint8_t>(is_seen), rows<double>(out),
+                                      vector<double>(totals), threads(n_threads));
         },
         nb::arg(), number, number, array, array, maybe, array, array, array, number, ReleaseGil());
 }
@@ -139,8 +178,10 @@ void bind_marks(nb::module_& m) {
 
 void bind_trees(nb::module_& m) {
     bind_class(m);
-    bind_predictions<double>(m);
-    bind_predictions<float>(m);
+    bind_sparse_rows(m);
+    bind_predictions<In2<double>>(m);
+    bind_predictions<In2<float>>(m);
+    bind_predictions<SparseRows>(m);
     bind_marks(m);
 }
 

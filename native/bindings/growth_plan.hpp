@@ -16,6 +16,8 @@
 #include "tree/grower.hpp"
 #include "tree/plain_columns.hpp"
 #include "tree/random_grower.hpp"
+#include "tree/wide_columns.hpp"
+#include "tree/wide_grower.hpp"
 
 namespace mercer::bindings {
 
@@ -58,8 +60,19 @@ Plan<Columns> make_plan(const Columns& columns, const MaybeIn1<double>& weights,
 }
 
 template <class Columns, class Criterion>
-using GrowerOf =
-    std::conditional_t<std::is_same_v<Columns, tree::RankedColumns>, tree::Grower<Criterion>, tree::RandomGrower<Criterion>>;
+struct GrowerFor;
+template <class Criterion>
+struct GrowerFor<tree::RankedColumns, Criterion> {
+    using Type = tree::Grower<Criterion>;
+};
+template <class Criterion>
+struct GrowerFor<tree::WideColumns, Criterion> {
+    using Type = tree::WideGrower<Criterion>;
+};
+template <class Criterion>
+struct GrowerFor<tree::PlainColumns, Criterion> {
+    using Type = tree::RandomGrower<Criterion>;
+};
 
 // A forest of trees whose criterion make(weights) gives.
 template <class Columns, class Make>
@@ -67,19 +80,25 @@ nb::tuple grow(const Plan<Columns>& plan, std::size_t n_values, Make&& make) {
     std::unique_ptr<JoinedTrees> joined;
     {
         const ReleasedGil released;
-        auto parts =
-            tree::grow_forest(plan.seeds, plan.columns.n_rows(), plan.weights, plan.n_draws, plan.threads,
-                              [&](std::uint64_t seed, std::span<const double> weights, Threads inner) {
-                                  return make(weights, [&](const auto& criterion) {
-                                      using Criterion = std::remove_cvref_t<decltype(criterion)>;
-                                      return GrowerOf<Columns, Criterion>(plan.columns, criterion, weights, plan.directions,
-                                                                          plan.limits, {plan.max_features, seed}, inner)
-                                          .grow();
-                                  });
-                              });
+        auto parts = tree::grow_forest(plan.seeds, plan.columns.n_rows(), plan.weights, plan.n_draws, plan.threads,
+                                       [&](std::uint64_t seed, std::span<const double> weights, Threads inner) {
+                                           return make(weights, [&](const auto& criterion) {
+                                               using Criterion = std::remove_cvref_t<decltype(criterion)>;
+                                               using Grower = typename GrowerFor<Columns, Criterion>::Type;
+                                               return Grower(plan.columns, criterion, weights, plan.directions, plan.limits,
+                                                             {plan.max_features, seed}, inner)
+                                                   .grow();
+                                           });
+                                       });
         joined = std::make_unique<JoinedTrees>(parts, n_values, plan.columns.count());
     }
     return joined->to_python();
+}
+
+template <class Columns>
+void def_facts(nb::class_<Columns>& type) {
+    type.def_prop_ro("n_rows", &Columns::n_rows);
+    type.def_prop_ro("n_columns", &Columns::count);
 }
 
 // A class of columns: made of X, a flag for each column, and a number of threads.
@@ -101,12 +120,12 @@ void def_columns(nb::class_<Columns>& type) {
 }
 
 template <class Columns>
-void def_columns(nb::module_& m, const char* name) {
+nb::class_<Columns> def_columns(nb::module_& m, const char* name) {
     nb::class_<Columns> type(m, name);
     def_columns<Columns, double>(type);
     def_columns<Columns, float>(type);
-    type.def_prop_ro("n_rows", &Columns::n_rows);
-    type.def_prop_ro("n_columns", &Columns::count);
+    def_facts(type);
+    return type;
 }
 
 }  // namespace mercer::bindings

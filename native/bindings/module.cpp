@@ -22,6 +22,7 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_grow(m);
     mercer::bindings::bind_grow_regression(m);
     mercer::bindings::bind_grow_random(m);
+    mercer::bindings::bind_grow_wide(m);
     mercer::bindings::bind_isolation(m);
     mercer::bindings::bind_leaf_targets(m);
     mercer::bindings::bind_histogram(m);

@@ -99,6 +99,11 @@ class ClassCriterion {
         sums[0] += w;
         for (std::size_t o = 0; o < codes_.cols; ++o) sums[1 + place(row, o)] += w;
     }
+    void write_totals(const Summary& node, double* sums) const {
+        sums[0] = node.weight;
+        std::copy_n(node.totals.data(), n_values(), sums + 1);
+    }
+    static double rest(double total, double part) { return std::max(total - part, 0.0); }
     double worth(const double* sums) const { return worth_of(sums[0], sums + 1); }
     std::size_t n_keys() const { return n_values(); }  // categories are tried in the order of each class's share
     double key(const double* sums, std::size_t k) const { return sums[1 + k] / sums[0]; }
@@ -154,26 +159,50 @@ class ClassCriterion {
         }
     }
 
+    void move_zeros(const double* zeros, Side& from, Side& to) const {
+        from.weight -= zeros[0];
+        to.weight += zeros[0];
+        for (std::size_t k = 0; k < n_values(); ++k) {
+            from.totals[k] = rest(from.totals[k], zeros[1 + k]);
+            to.totals[k] += zeros[1 + k];
+        }
+        from.sum = sum_of(from.totals);
+        to.sum = sum_of(to.totals);
+    }
+
     void search(const Ordered& feature, const Summary& node, const Limits& limits, Scratch& scratch, bool is_missing_left,
                 Candidate& best) const {
+        feature.has_zeros() ? search_in<true>(feature, node, limits, scratch, is_missing_left, best)
+                            : search_in<false>(feature, node, limits, scratch, is_missing_left, best);
+    }
+
+    template <bool kHasZeros>
+    void search_in(const Ordered& feature, const Summary& node, const Limits& limits, Scratch& scratch, bool is_missing_left,
+                   Candidate& best) const {
         const std::size_t size = n_values();
-        scratch.extra.assign(2 * size, 0.0);
+        scratch.extra.assign(2 * size + 2 * n_sums(), 0.0);
         Side left{scratch.extra.data(), 0, 0};
         Side right{scratch.extra.data() + size, node.weight, 0};
         std::copy_n(node.totals.data(), size, right.totals);
         right.sum = sum_of(right.totals);
         left.sum = sum_of(left.totals);
-        const std::size_t n = feature.rows.size();
+        double* zeros = right.totals + size;
+        if constexpr (kHasZeros) sum_others(*this, feature.rows, node, zeros, zeros + n_sums());
+        const std::size_t n = feature.size();
         std::size_t n_extra = 0;
         if (is_missing_left) {
             n_extra = feature.n_missing();
-            for (std::size_t i = feature.n_known; i < n; ++i) move(feature.rows[i], right, left);
+            for (std::size_t i = feature.n_known; i < feature.rows.size(); ++i) move(feature.rows[i], right, left);
         }
         const std::size_t least = std::max<std::size_t>(limits.min_rows_leaf, 1);
-        const std::size_t last = is_missing_left ? feature.n_known - 1 : std::min(feature.n_known, n - 1);
-        for (std::size_t i = 0; i < last; ++i) {
-            move(feature.rows[i], right, left);
-            const std::size_t n_left = i + 1 + n_extra;
+        const std::size_t last = feature.n_steps() - (is_missing_left || feature.n_missing() == 0 ? 1 : 0);
+        for (std::size_t step = 0; step < last; ++step) {
+            if (kHasZeros && step == feature.zeros_at) {
+                move_zeros(zeros, right, left);
+            } else {
+                move(kHasZeros ? feature.row(step) : feature.rows[step], right, left);
+            }
+            const std::size_t n_left = (kHasZeros ? feature.n_rows(step + 1) : step + 1) + n_extra;
             if (n_left < least || n - n_left < least) continue;
             if (left.weight < limits.min_weight_leaf || right.weight < limits.min_weight_leaf) continue;
             if constexpr (kIsMost) {
@@ -181,7 +210,7 @@ class ClassCriterion {
                 right.sum = sum_of(right.totals);
             }
             const double value = finish(left.weight, left.sum) + finish(right.weight, right.sum);
-            if (value > best.worth && feature.is_border(i + 1)) best = {value, i + 1, is_missing_left};
+            if (value > best.worth && feature.is_border(step + 1)) best = {value, step + 1, is_missing_left};
         }
     }
 

@@ -42,6 +42,35 @@ struct Column {
     bool has_ties() const { return n_distinct + n_missing < order.size() || n_missing > 1; }
 };
 
+namespace detail {
+
+// Sorts the runs that agree in their upper bits: short in all but contrived data, unless all their values are the same.
+template <Real T>
+void finish_order(std::span<const T> x, const std::vector<std::uint64_t>& entries, std::span<Row> order) {
+    const auto is_before = [&](Row a, Row b) { return sort_key(x[a]) < sort_key(x[b]); };
+    for (std::size_t i = 0; i < entries.size();) {
+        std::size_t end = i + 1;
+        while (end < entries.size() && (entries[end] >> 32) == (entries[i] >> 32)) ++end;
+        const auto run = order.subspan(i, end - i);
+        if (!std::is_sorted(run.begin(), run.end(), is_before)) std::stable_sort(run.begin(), run.end(), is_before);
+        i = end;
+    }
+}
+
+}  // namespace detail
+
+// The places of some values in the order of these, missing ones last; of equal ones in their own. The vectors are memory. O(n).
+template <Real T>
+void sort_places(std::span<const T> x, std::span<Row> out, std::vector<std::uint64_t>& entries,
+                 std::vector<std::uint64_t>& scratch) {
+    constexpr unsigned kLow = 8 * sizeof(T) - 32;  // bits of the key that the radix sort does not see
+    entries.resize(x.size());                      // 32 bits of the key above 32 bits of place
+    for (std::size_t i = 0; i < x.size(); ++i) entries[i] = static_cast<std::uint64_t>(sort_key(x[i]) >> kLow) << 32 | i;
+    radix_sort(entries, scratch, [](std::uint64_t entry) { return static_cast<std::uint32_t>(entry >> 32); });
+    for (std::size_t i = 0; i < x.size(); ++i) out[i] = static_cast<Row>(entries[i]);
+    if constexpr (kLow > 0) detail::finish_order(x, entries, out);
+}
+
 class RankedColumns {
    public:
     // Ranks every column of X, which must outlive this: thresholds are read from it. O(n d); eight bytes a value. Infinite values
@@ -84,15 +113,9 @@ class RankedColumns {
 
     template <Real T>
     static void rank(std::span<const T> x, Column& out, std::vector<std::uint64_t>& entries, std::vector<std::uint64_t>& scratch) {
-        const std::size_t n = x.size();
-        constexpr unsigned kLow = 8 * sizeof(T) - 32;  // bits of the key that the radix sort does not see
-        entries.resize(n);                             // 32 bits of the key above 32 bits of row
-        for (std::size_t row = 0; row < n; ++row) entries[row] = static_cast<std::uint64_t>(sort_key(x[row]) >> kLow) << 32 | row;
-        radix_sort(entries, scratch, [](std::uint64_t entry) { return static_cast<std::uint32_t>(entry >> 32); });
-        for (std::size_t i = 0; i < n; ++i) out.order[i] = static_cast<Row>(entries[i]);
-        if constexpr (kLow > 0) finish_order(x, entries, out.order);
+        sort_places(x, out.order, entries, scratch);
         T first = 0;  // the least of the values that share a code: however many lie close together, no code spans more
-        for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t i = 0; i < x.size(); ++i) {
             const T value = x[out.order[i]];
             if (std::isnan(value)) {
                 ++out.n_missing;
@@ -102,19 +125,6 @@ class RankedColumns {
                 if (out.is_categorical) out.categories.push_back(static_cast<std::size_t>(value));
             }
             out.codes[out.order[i]] = static_cast<Code>(std::isnan(value) ? out.n_distinct : out.n_distinct - 1);
-        }
-    }
-
-    // Sorts the runs that agree in their upper bits: short in all but contrived data, unless all their values are the same.
-    template <Real T>
-    static void finish_order(std::span<const T> x, const std::vector<std::uint64_t>& entries, std::span<Row> order) {
-        const auto is_before = [&](Row a, Row b) { return sort_key(x[a]) < sort_key(x[b]); };
-        for (std::size_t i = 0; i < entries.size();) {
-            std::size_t end = i + 1;
-            while (end < entries.size() && (entries[end] >> 32) == (entries[i] >> 32)) ++end;
-            const auto run = order.subspan(i, end - i);
-            if (!std::is_sorted(run.begin(), run.end(), is_before)) std::stable_sort(run.begin(), run.end(), is_before);
-            i = end;
         }
     }
 

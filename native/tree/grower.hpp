@@ -166,10 +166,7 @@ class Grower : private Growth<Grower<Criterion>, Criterion, Scratch> {
     // Half way between the values on both sides of a cut; infinite where all known values go left.
     double middle_of(std::size_t j, const Ordered& feature, std::size_t n_left) const {
         if (n_left == feature.n_known) return kInfinity;
-        const double low = columns_.value(feature.rows[n_left - 1], j);
-        const double high = columns_.value(feature.rows[n_left], j);
-        const double middle = low / 2 + high / 2;
-        return middle < high && middle >= low ? middle : low;  // also where one of them is infinite
+        return middle_between(columns_.value(feature.rows[n_left - 1], j), columns_.value(feature.rows[n_left], j));
     }
 
     // Marks the rows that go left. Returns how many they are.

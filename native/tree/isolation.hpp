@@ -17,6 +17,7 @@
 #include "tree/grown.hpp"
 #include "tree/plain_columns.hpp"
 #include "tree/random_grower.hpp"
+#include "tree/sparse_rows.hpp"
 
 namespace mercer::tree {
 
@@ -91,11 +92,11 @@ inline void draw_sample(std::uint64_t seed, std::size_t n_rows, std::size_t n_fe
     std::sort(features.begin(), features.end());
 }
 
-// An isolation tree on some rows (rising; one that is there twice counts once) and features. Each leaf's number is its depth and
-// the average path length among its rows.
+namespace detail {
+
+// Some rows (rising; one that is there twice counts once) and features of X.
 template <Real T>
-Grown grow_isolation(Matrix<const T> x, std::span<const std::int64_t> rows, std::span<const std::int64_t> features,
-                     std::uint64_t seed, std::size_t max_depth) {
+PlainColumns sample_columns(Matrix<const T> x, std::span<const std::int64_t> rows, std::span<const std::int64_t> features) {
     std::vector<T> sample;
     std::size_t n = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -104,7 +105,22 @@ Grown grow_isolation(Matrix<const T> x, std::span<const std::int64_t> rows, std:
         ++n;
     }
     const auto d = static_cast<std::ptrdiff_t>(features.size());
-    const PlainColumns columns(Matrix<const T>{sample.data(), n, features.size(), d, 1}, {}, Threads{1});
+    return PlainColumns(Matrix<const T>{sample.data(), n, features.size(), d, 1}, {}, Threads{1});
+}
+
+inline PlainColumns sample_columns(const SparseRows& x, std::span<const std::int64_t> rows,
+                                   std::span<const std::int64_t> features) {
+    return PlainColumns(SparseRows(x, rows, features), {}, Threads{1});
+}
+
+}  // namespace detail
+
+// An isolation tree on some rows (rising; one that is there twice counts once) and features of X, a matrix or sparse rows. Each
+// leaf's number is its depth and the average path length among its rows.
+template <class X>
+Grown grow_isolation(const X& x, std::span<const std::int64_t> rows, std::span<const std::int64_t> features, std::uint64_t seed,
+                     std::size_t max_depth) {
+    const PlainColumns columns = detail::sample_columns(x, rows, features);
     const detail::NoCriterion criterion;
     Grown out = RandomGrower(columns, criterion, {}, {}, Limits{.max_depth = max_depth}, {1, seed}, Threads{1}).grow();
     std::vector<std::size_t> depths(out.size(), 0);

@@ -26,8 +26,8 @@ inline void bootstrap_marks(std::span<const std::uint64_t> seeds, std::size_t n_
 
 // As `add_node_values`, but a row takes nothing from trees that have it in their bag (`is_seen`, trees of the range x rows); adds
 // the weights of the others to `totals`.
-template <Real T>
-void add_left_out_values(const Trees& trees, Range range, Matrix<const T> x, RowMajor<const double> values,
+template <class X>
+void add_left_out_values(const Trees& trees, Range range, const X& x, RowMajor<const double> values,
                          std::span<const double> weights, RowMajor<const std::uint8_t> is_seen, RowMajor<double> out,
                          std::span<double> totals, Threads threads) {
     detail::for_each_leaf(trees, range, x, threads, [&](std::size_t row, std::size_t t, const Node*, std::uint32_t leaf) {

@@ -78,6 +78,11 @@ class MeanCriterion {
         sums[0] += w;
         for (std::size_t o = 0; o < y_.cols; ++o) sums[1 + o] += w * y[o];
     }
+    void write_totals(const Summary& node, double* sums) const {
+        sums[0] = node.weight;
+        std::copy_n(node.sums.data(), y_.cols, sums + 1);
+    }
+    static double rest(double total, double part) { return rest_of<Measure>(total, part); }
     double worth(const double* sums) const { return worth_of(sums[0], sums + 1); }
     std::size_t n_keys() const { return y_.cols; }  // categories are tried in the order of each target's mean
     double key(const double* sums, std::size_t k) const { return sums[1 + k] / sums[0]; }
@@ -97,23 +102,36 @@ class MeanCriterion {
 
     void search(const Ordered& feature, const Summary& node, const Limits& limits, Scratch& scratch, bool is_missing_left,
                 Candidate& best) const {
-        scratch.extra.assign(1 + 2 * y_.cols, 0.0);
+        feature.has_zeros() ? search_in<true>(feature, node, limits, scratch, is_missing_left, best)
+                            : search_in<false>(feature, node, limits, scratch, is_missing_left, best);
+    }
+
+    template <bool kHasZeros>
+    void search_in(const Ordered& feature, const Summary& node, const Limits& limits, Scratch& scratch, bool is_missing_left,
+                   Candidate& best) const {
+        scratch.extra.assign(y_.cols + 3 * n_sums(), 0.0);
         double* left = scratch.extra.data();
-        double* right = left + 1 + y_.cols;
-        const std::size_t n = feature.rows.size();
+        double* right = left + n_sums();
+        double* zeros = right + y_.cols;
+        if constexpr (kHasZeros) sum_others(*this, feature.rows, node, zeros, zeros + n_sums());
+        const std::size_t n = feature.size();
         const std::size_t n_extra = is_missing_left ? feature.n_missing() : 0;
-        for (std::size_t i = n - n_extra; i < n; ++i) add(feature.rows[i], left);
+        for (std::size_t i = feature.rows.size() - n_extra; i < feature.rows.size(); ++i) add(feature.rows[i], left);
         const std::size_t least = std::max<std::size_t>(limits.min_rows_leaf, 1);
-        const std::size_t last = is_missing_left ? feature.n_known - 1 : std::min(feature.n_known, n - 1);
-        for (std::size_t i = 0; i < last; ++i) {
-            add(feature.rows[i], left);
-            const std::size_t n_left = i + 1 + n_extra;
+        const std::size_t last = feature.n_steps() - (is_missing_left || feature.n_missing() == 0 ? 1 : 0);
+        for (std::size_t step = 0; step < last; ++step) {
+            if (kHasZeros && step == feature.zeros_at) {
+                for (std::size_t k = 0; k < n_sums(); ++k) left[k] += zeros[k];
+            } else {
+                add(kHasZeros ? feature.row(step) : feature.rows[step], left);
+            }
+            const std::size_t n_left = (kHasZeros ? feature.n_rows(step + 1) : step + 1) + n_extra;
             const double right_weight = node.weight - left[0];
             if (n_left < least || n - n_left < least) continue;
             if (left[0] < limits.min_weight_leaf || right_weight < limits.min_weight_leaf) continue;
             for (std::size_t o = 0; o < y_.cols; ++o) right[o] = rest_of<Measure>(node.sums[o], left[1 + o]);
             const double value = worth_of(left[0], left + 1) + worth_of(right_weight, right);
-            if (value > best.worth && feature.is_border(i + 1)) best = {value, i + 1, is_missing_left};
+            if (value > best.worth && feature.is_border(step + 1)) best = {value, step + 1, is_missing_left};
         }
     }
 

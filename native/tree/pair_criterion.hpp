@@ -155,16 +155,18 @@ class PairCriterion {
     // The best cut of a feature's ordered rows.
     Candidate scan(const Ordered& feature, const Summary& node, const Bounds& bounds, bool is_bounded, const Limits& limits,
                    Scratch& scratch) const {
-        add_up(feature, scratch);
+        add_up(feature, node, scratch);
         const Cuts cuts{feature, node, bounds, limits, scratch, is_bounded};
         Candidate best;
-        const std::size_t n = feature.rows.size();
+        const std::size_t n = feature.size();
         const std::size_t least = std::max<std::size_t>(limits.min_rows_leaf, 1);
         if (n < 2 * least) return best;
-        search(cuts, least, std::min(n - least, feature.n_known), false, best);
+        const std::size_t n_steps = feature.n_steps();
+        search(cuts, feature.steps_of_least(least), std::min(feature.steps_of_most(n - least), n_steps), false, best);
         if (feature.n_missing() > 0) {
             const std::size_t first = least > feature.n_missing() ? least - feature.n_missing() : 1;
-            search(cuts, first, std::min(n - least - std::min(feature.n_missing(), n - least), feature.n_known - 1), true, best);
+            const std::size_t last = n - least - std::min(feature.n_missing(), n - least);
+            search(cuts, feature.steps_of_least(first), std::min(feature.steps_of_most(last), n_steps - 1), true, best);
         }
         return best;
     }
@@ -175,6 +177,10 @@ class PairCriterion {
         const Pair pair = pair_of(row);
         sums[0] += pair[0];
         sums[1] += pair[1];
+    }
+    static void write_totals(const Summary& node, double* sums) {
+        sums[0] = node.weight;
+        sums[1] = node.sum;
     }
     static double worth(const double* sums) { return Measure::worth(sums[0], sums[1]); }
     static double rest(double total, double part) { return rest_of<Measure>(total, part); }
@@ -194,8 +200,9 @@ class PairCriterion {
         bool is_bounded;
     };
 
-    // Running sums of the targets, and of the weights where there are some.
-    void add_up(const Ordered& feature, Scratch& scratch) const {
+    // Running sums over the steps: of the targets, and of the weights where steps weigh differently.
+    void add_up(const Ordered& feature, const Summary& node, Scratch& scratch) const {
+        if (feature.has_zeros()) return add_up_with_zeros(feature, node, scratch);
         double* sums = scratch.sums.data();
         double* weights = scratch.weights.data();
         if (pairs_.empty()) {
@@ -214,11 +221,23 @@ class PairCriterion {
         }
     }
 
+    void add_up_with_zeros(const Ordered& feature, const Summary& node, Scratch& scratch) const {
+        std::array<double, 2> zeros;
+        std::array<double, 2> space;
+        sum_others(*this, feature.rows, node, zeros.data(), space.data());
+        Pair total{};
+        for (std::size_t step = 0; step < feature.n_steps(); ++step) {
+            total += step == feature.zeros_at ? Pair{zeros[0], zeros[1]} : pair_of(feature.row(step));
+            scratch.weights[step] = total[0];
+            scratch.sums[step] = total[1];
+        }
+    }
+
     Pair pair_of(Row row) const { return pairs_.empty() ? Pair{1.0, y_[row]} : pairs_[row]; }
 
     void search(const Cuts& cuts, std::size_t first, std::size_t last, bool is_missing_left, Candidate& best) const {
         const bool has_demands = cuts.is_bounded || cuts.limits.min_weight_leaf > 0;
-        if (pairs_.empty()) {
+        if (pairs_.empty() && !cuts.feature.has_zeros()) {
             has_demands ? search_in<false, true>(cuts, first, last, is_missing_left, best)
                         : search_in<false, false>(cuts, first, last, is_missing_left, best);
         } else {
@@ -227,7 +246,7 @@ class PairCriterion {
         }
     }
 
-    // Looks at the cuts with first .. last known rows on the left, a block at a time; borders are looked for only in blocks that
+    // Looks at the cuts with first .. last steps on the left, a block at a time; borders are looked for only in blocks that
     // hold something better than the best so far.
     template <bool kIsWeighted, bool kHasDemands>
     void search_in(const Cuts& cuts, std::size_t first, std::size_t last, bool is_missing_left, Candidate& best) const {
@@ -235,12 +254,12 @@ class PairCriterion {
         alignas(64) double worths[kBlock];
         const double* sums = cuts.scratch.sums.data();
         const double* weights = cuts.scratch.weights.data();
-        const std::size_t n_known = cuts.feature.n_known;
+        const std::size_t n_steps = cuts.feature.n_steps();
         double extra_weight = 0;
         double extra_sum = 0;
         if (is_missing_left) {
-            extra_weight = cuts.node.weight - (kIsWeighted ? weights[n_known - 1] : static_cast<double>(n_known));
-            extra_sum = rest_of<Measure>(cuts.node.sum, sums[n_known - 1]);
+            extra_weight = cuts.node.weight - (kIsWeighted ? weights[n_steps - 1] : static_cast<double>(n_steps));
+            extra_sum = rest_of<Measure>(cuts.node.sum, sums[n_steps - 1]);
         }
         typename S::Vector steps;
         for (std::size_t l = 0; l < S::kLanes; ++l) steps[l] = static_cast<double>(l);

@@ -16,7 +16,9 @@
 
 #include "core/rng.hpp"
 #include "core/simd.hpp"
+#include "tree/feature_draw.hpp"
 #include "tree/growth.hpp"
+#include "tree/node_rows.hpp"
 #include "tree/plain_columns.hpp"
 #include "tree/split.hpp"
 
@@ -44,17 +46,19 @@ struct RandomMemory {
     std::vector<double> values;  // of the features that are looked at, one after another
     std::vector<double> best;    // of the best split so far, and where it cuts them
     RandomCut best_cut;
-    std::uint64_t best_node = 0;  // whose split that is
+    std::uint64_t best_node = 0;  // whose split that is,
+    bool has_best = false;        // if it is the best still
     std::vector<double> weights;  // of the node's rows
     std::vector<double> targets;
     std::vector<double> sums;
     std::vector<Row> rows;
-    std::vector<std::uint32_t> features;  // all of them, in their order between two nodes
-    std::vector<std::size_t> swaps;       // by which a node's draw has them in another
+    DrawMemory draw;
     std::vector<Trial> trials;
+    NodeEntries collected;
+    std::vector<std::uint32_t> places;  // of a hollow column's entries
 
     explicit RandomMemory(std::size_t n)
-        : stride(n + kRoom), values(kAtOnce * stride), best(stride), weights(stride), targets(stride), rows(n + 1) {}
+        : stride(n + kRoom), values(kAtOnce * stride), best(stride), weights(stride), targets(stride), rows(n + 1), places(n + 1) {}
 };
 
 // A split of a node. The draw says which categories go left.
@@ -85,15 +89,19 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
     // Rows of weight 0 take no part.
     RandomGrower(const PlainColumns& columns, const Criterion& criterion, std::span<const double> weights,
                  std::span<const std::int8_t> directions, const Limits& limits, Draw draw, Threads threads)
-        : Base(criterion, directions, limits, threads), columns_(columns), draw_(draw), is_weighted_(!weights.empty()) {
-        rows_.reserve(columns.n_rows());
-        for (std::size_t i = 0; i < columns.n_rows(); ++i)
-            if (weights.empty() || weights[i] != 0) rows_.push_back(static_cast<Row>(i));
-    }
+        : Base(criterion, directions, limits, threads),
+          columns_(columns),
+          draw_(draw),
+          is_weighted_(!weights.empty()),
+          rows_(columns.n_rows(), weights, columns.hollow().count() > 0),
+          finder_(columns.hollow(), rows_) {}
+
+    RandomGrower(const RandomGrower&) = delete;
+    RandomGrower& operator=(const RandomGrower&) = delete;
 
     Grown grow() {
-        require(!rows_.empty() && columns_.count() > 0, "a tree needs rows and features");
-        return this->grow_from(rows_);
+        require(rows_.size() > 0 && columns_.count() > 0, "a tree needs rows and features");
+        return this->grow_from(rows_.all());
     }
 
    private:
@@ -111,45 +119,7 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
     static constexpr bool kHasPairSums = requires { std::integral_constant<std::size_t, Criterion::n_sums()>{}; };
     static constexpr bool kHasSums = requires(const Criterion& criterion) { criterion.n_sums(); };
 
-    std::span<const Row> rows(const Task& task) const { return std::span(rows_).subspan(task.begin, task.size()); }
-
-    // ---- drawing
-
-    // Draws features without replacement, or takes all in their order, with a draw for each. The memory's features are put back:
-    // what a node draws does not depend on the nodes before it.
-    class Trials {
-       public:
-        Trials(const Draw& draw, std::uint64_t key, std::size_t n_features, RandomMemory& memory)
-            : random_(draw.seed, key), is_drawn_(draw.max_features < n_features), features_(memory.features), swaps_(memory.swaps) {
-            swaps_.clear();
-            if (features_.size() == n_features) return;
-            features_.resize(n_features);
-            std::iota(features_.begin(), features_.end(), 0u);
-        }
-        Trials(const Trials&) = delete;
-        Trials& operator=(const Trials&) = delete;
-        ~Trials() {
-            for (std::size_t k = swaps_.size(); k-- > 0;) std::swap(features_[k], features_[swaps_[k]]);
-        }
-
-        Trial next() {
-            const std::size_t turn = turn_++;
-            if (is_drawn_) {
-                const std::size_t other = turn + random_.below(static_cast<std::uint32_t>(features_.size() - turn));
-                std::swap(features_[turn], features_[other]);
-                swaps_.push_back(other);
-            }
-            return {features_[turn], random_.next_u32()};
-        }
-        std::size_t count() const { return turn_; }
-
-       private:
-        Philox random_;
-        bool is_drawn_;
-        std::vector<std::uint32_t>& features_;
-        std::vector<std::size_t>& swaps_;
-        std::size_t turn_ = 0;
-    };
+    std::span<const Row> rows(const Task& task) const { return rows_.part(task.begin, task.end); }
 
     bool is_depth_first(Lanes lanes) const { return lanes.size() == 1 && limits_.max_leaves == 0; }
 
@@ -157,39 +127,47 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
 
     using Cut = RandomCut;
 
-    // Where a trial cuts a feature's n values, which are made ready for that. Nothing where they do not vary.
-    std::optional<Cut> cut(const Trial& trial, double* values, std::size_t n) const {
-        Cut out;
-        std::size_t n_known = n;
-        if (columns_.has_missing(trial.feature)) {
-            n_known = static_cast<std::size_t>(std::count_if(values, values + n, [](double v) { return !std::isnan(v); }));
-            if (n_known == 0) return {};
+    struct Range {
+        double least = kInfinity;
+        double most = -kInfinity;
+        void widen(double value) {
+            least = std::min(least, value);
+            most = std::max(most, value);
         }
-        out.has_missing = n_known < n;
-        const auto [least, most] = out.has_missing ? known_range(values, n) : range(values, n);
+    };
+
+    // Where a trial cuts numbers of a range. Nothing where they do not vary.
+    static std::optional<Cut> cut(const Trial& trial, const Range& known, bool has_missing) {
+        const auto [least, most] = known;
         const bool is_varied = is_above(most, least);
-        if (!is_varied && !out.has_missing) return {};
-        out.is_missing_left = is_varied && (trial.draw & 1) != 0;  // where only what is missing differs, it goes right
-        if (columns_.is_categorical(trial.feature)) {
-            if (!draw_categories(trial.draw, values, n, is_varied)) return {};
-        } else if (!is_varied) {
-            out.threshold = most;
-        } else {
-            const double share = trial.draw * 0x1p-32;
-            out.threshold = least * (1 - share) + most * share;
-            if (!(out.threshold >= least && out.threshold < most)) out.threshold = least;  // also where one of them is infinite
-        }
-        if (out.has_missing)
-            for (std::size_t i = 0; i < n; ++i)
-                if (std::isnan(values[i])) values[i] = out.is_missing_left ? -kInfinity : kInfinity;
-        std::fill_n(values + n, S::kLanes, kInfinity);
+        if (!(least <= most) || (!is_varied && !has_missing)) return {};
+        Cut out{.threshold = most, .has_missing = has_missing};
+        if (!is_varied) return out;  // only what is missing differs: it goes right
+        out.is_missing_left = (trial.draw & 1) != 0;
+        const double share = trial.draw * 0x1p-32;
+        out.threshold = least * (1 - share) + most * share;
+        if (!(out.threshold >= least && out.threshold < most)) out.threshold = least;  // also where one of them is infinite
         return out;
     }
 
-    struct Range {
-        double least;
-        double most;
-    };
+    // Where a trial cuts a feature's n values, which are made ready for that. Nothing where they do not vary.
+    std::optional<Cut> cut(const Trial& trial, double* values, std::size_t n) const {
+        std::size_t n_known = n;
+        if (columns_.has_missing(trial.feature))
+            n_known = static_cast<std::size_t>(std::count_if(values, values + n, [](double v) { return !std::isnan(v); }));
+        const Range known = n_known < n ? known_range(values, n) : range(values, n);
+        std::optional<Cut> out = cut(trial, known, n_known < n);
+        if (!out) return {};
+        if (columns_.is_categorical(trial.feature)) {
+            out->threshold = 0;
+            if (!draw_categories(trial.draw, values, n, known.least != known.most)) return {};
+        }
+        if (out->has_missing)
+            for (std::size_t i = 0; i < n; ++i)
+                if (std::isnan(values[i])) values[i] = out->is_missing_left ? -kInfinity : kInfinity;
+        std::fill_n(values + n, S::kLanes, kInfinity);
+        return out;
+    }
 
     static Range range(double* values, std::size_t n) {
         std::fill_n(values + n, S::kLanes, values[0]);
@@ -206,9 +184,9 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
     }
 
     static Range known_range(const double* values, std::size_t n) {
-        Range out{kInfinity, -kInfinity};
+        Range out;
         for (std::size_t i = 0; i < n; ++i)
-            if (!std::isnan(values[i])) out = {std::min(out.least, values[i]), std::max(out.most, values[i])};
+            if (!std::isnan(values[i])) out.widen(values[i]);
         return out;
     }
 
@@ -334,19 +312,92 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
             gather(some, task, memory);
             for (std::size_t k = 0; k < some.size(); ++k) {
                 double* values = memory.values.data() + k * memory.stride;
-                const auto found = cut(some[k], values, n);
-                if (!found) continue;
-                is_varied = true;
-                const Weighed weighed = weigh(found->threshold, values, task, memory, prepared);
-                const Split split{weighed.worth, some[k], turn + first + k};
-                if (!is_allowed(weighed, task, some[k].feature) || !split.is_better(best)) continue;
-                best = split;
-                keep(*found, values, task, memory);
+                const std::uint32_t column = columns_.hollow().index(some[k].feature);
+                if (column != HollowColumns::kNone) {
+                    is_varied |= look_at_entries(column, some[k], turn + first + k, task, memory, prepared, values, best);
+                } else if (const auto found = cut(some[k], values, n)) {
+                    is_varied = true;
+                    weigh_and_keep(*found, some[k], turn + first + k, task, memory, prepared, values, best);
+                }
             }
         }
         return is_varied;
     }
 
+    void weigh_and_keep(const Cut& found, const Trial& trial, std::size_t turn, const Task& task, RandomMemory& memory,
+                        const RandomMemory& prepared, const double* values, Split& best) const {
+        const Weighed weighed = weigh(found.threshold, values, task, memory, prepared);
+        const Split split{weighed.worth, trial, turn};
+        if (!is_allowed(weighed, task, trial.feature) || !split.is_better(best)) return;
+        best = split;
+        keep(found, values, task, memory);
+    }
+
+    // Looks at a hollow column, whose zeros are counted and not visited.
+    bool look_at_entries(std::uint32_t column, const Trial& trial, std::size_t turn, const Task& task, RandomMemory& memory,
+                         const RandomMemory& prepared, double* values, Split& best) const {
+        const NodeEntries& collected = prepared.collected;
+        const std::size_t n = finder_.find(column, task.begin, task.end, collected, false, memory.places.data());
+        const auto hollow = columns_.hollow()[column];
+        Range known;
+        std::size_t n_known = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const double value = hollow.values[memory.places[i]];
+            if (std::isnan(value)) continue;
+            known.widen(value);
+            ++n_known;
+        }
+        if (n < task.size()) known.widen(0);
+        const auto found = cut(trial, known, n_known < n);
+        if (!found) return false;
+        if constexpr (kHasSums) {
+            const Weighed weighed = weigh_entries(*found, hollow, n, task, memory);
+            const Split split{weighed.worth, trial, turn};
+            if (!is_allowed(weighed, task, trial.feature) || !split.is_better(best)) return true;
+            best = split;
+            memory.has_best = false;
+        } else {
+            write_values(trial.feature, task, memory, collected, values);
+            weigh_and_keep(cut(trial, values, task.size()).value(), trial, turn, task, memory, prepared, values, best);
+        }
+        return true;
+    }
+
+    // Weighs a cut of a hollow column by its n entries in the node, whose places are in the memory.
+    Weighed weigh_entries(const Cut& found, const HollowColumns::Column& hollow, std::size_t n, const Task& task,
+                          RandomMemory& memory) const {
+        const std::size_t n_sums = criterion_.n_sums();
+        memory.sums.assign(4 * n_sums, 0.0);
+        double* left = memory.sums.data();
+        double* right = left + n_sums;
+        for (std::size_t i = 0; i < n; ++i) memory.rows[i] = hollow.rows[memory.places[i]];
+        const bool are_zeros_left = 0 <= found.threshold;
+        if (n < task.size())
+            sum_others(criterion_, {memory.rows.data(), n}, task.summary, are_zeros_left ? left : right, right + n_sums);
+        std::size_t n_left = are_zeros_left ? task.size() - n : 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const double value = hollow.values[memory.places[i]];
+            const bool is_left = std::isnan(value) ? found.is_missing_left : value <= found.threshold;
+            n_left += is_left;
+            criterion_.add(memory.rows[i], is_left ? left : right);
+        }
+        return from_sums(n_left, left, right);
+    }
+
+    // Writes the values of a node's rows in a hollow column.
+    void write_values(std::size_t feature, const Task& task, RandomMemory& memory, const NodeEntries& collected,
+                      double* out) const {
+        const std::uint32_t column = columns_.hollow().index(feature);
+        const std::size_t n = finder_.find(column, task.begin, task.end, collected, false, memory.places.data());
+        const auto hollow = columns_.hollow()[column];
+        std::fill_n(out, task.size(), 0.0);
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint32_t place = memory.places[i];
+            out[rows_.place(hollow.rows[place]) - task.begin] = hollow.values[place];
+        }
+    }
+
+    // Writes the values of the features that are not hollow.
     void gather(std::span<const Trial> trials, const Task& task, RandomMemory& memory) const {
         std::array<std::uint32_t, RandomMemory::kAtOnce> features;
         for (std::size_t k = 0; k < trials.size(); ++k) features[k] = trials[k].feature;
@@ -357,23 +408,40 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
         std::copy_n(values, task.size(), memory.best.data());
         memory.best_cut = cut;
         memory.best_node = task.key;
+        memory.has_best = true;
     }
 
     // The best of max_features trials; if none of them varies, trials go on until one does.
     Split find(const Task& task, Lanes lanes) const {
         RandomMemory& first = lanes.front();
         prepare(rows(task), first);
-        Trials trials(draw_, task.key, columns_.count(), first);
+        Philox random(draw_.seed, task.key);
+        FeatureDraw draw(draw_.max_features, columns_.count(), first.draw);
+        const auto next = [&]() -> Trial {
+            const std::uint32_t feature = draw.next(random);
+            return {feature, random.next_u32()};
+        };
         first.trials.resize(std::min(draw_.max_features, columns_.count()));
-        for (Trial& trial : first.trials) trial = trials.next();
+        for (Trial& trial : first.trials) trial = next();
+        finder_.prepare(task.begin, task.end, n_entries(first.trials), first.collected);
         Split best;
         bool is_varied = lanes.size() == 1 ? look(first.trials, 0, task, first, first, best) : look_together(task, lanes, best);
-        while (!is_varied && trials.count() < columns_.count()) {
-            const std::size_t turn = trials.count();
-            const Trial trial = trials.next();
+        if (is_varied || draw.is_over()) return best;
+        finder_.collect(task.begin, task.end, first.collected);
+        if (columns_.n_full() == 0 && !finder_.any_varies(task.size(), first.collected)) return best;
+        while (!is_varied && !draw.is_over()) {
+            const std::size_t turn = draw.count();
+            const Trial trial = next();
             is_varied = look({&trial, 1}, turn, task, first, first, best);
         }
         return best;
+    }
+
+    std::size_t n_entries(std::span<const Trial> trials) const {
+        std::size_t out = 0;
+        for (const Trial& trial : trials)
+            if (columns_.hollow().has(trial.feature)) out += columns_.hollow().n_entries(columns_.hollow().index(trial.feature));
+        return out;
     }
 
     bool look_together(const Task& task, Lanes lanes, Split& best) const {
@@ -430,8 +498,12 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
         RandomMemory& memory = lanes.front();
         const auto here = rows(task);
         const std::size_t feature = split.trial.feature;
-        if (!is_depth_first(lanes) || memory.best_node != task.key) {  // else the split has just been found
-            gather({&split.trial, 1}, task, memory);
+        if (!is_depth_first(lanes) || !memory.has_best || memory.best_node != task.key) {  // else the split has just been found
+            if (columns_.hollow().has(feature)) {
+                write_values(feature, task, memory, memory.collected, memory.values.data());
+            } else {
+                gather({&split.trial, 1}, task, memory);
+            }
             keep(cut(split.trial, memory.values.data(), task.size()).value(), memory.values.data(), task, memory);
         }
         const Cut found = memory.best_cut;
@@ -439,14 +511,15 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
         if (!columns_.is_categorical(feature)) node.threshold = found.threshold;
         node.tag |= Base::sides(n_left, here.size(), found.has_missing, found.is_missing_left, columns_.is_categorical(feature));
         Children out = this->make_children(task, feature, {memory.rows.data(), here.size()}, n_left);
-        if (!out.left.is_leaf || !out.right.is_leaf) std::copy_n(memory.rows.data(), here.size(), rows_.data() + task.begin);
+        if (!out.left.is_leaf || !out.right.is_leaf) rows_.arrange(task.begin, {memory.rows.data(), here.size()});
         return out;
     }
 
     const PlainColumns& columns_;
     Draw draw_;
     bool is_weighted_;
-    std::vector<Row> rows_;
+    NodeRows rows_;
+    EntryFinder finder_;
 };
 
 }  // namespace mercer::tree

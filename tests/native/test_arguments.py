@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from mercer._native import kernels
 from tests.common.children import run_in_child
@@ -59,6 +60,7 @@ SHAPES = {
     "BinnedRows": {1: (SIZE, 254)},
     "CsrRows32": {2: (SIZE + 1,)},
     "CsrRows64": {2: (SIZE + 1,)},
+    "SparseRows": {2: (SIZE + 1,)},
 }
 
 
@@ -88,12 +90,20 @@ def _columns(name, number):
     arguments = list(_signatures(getattr(kernels, name)))[number]
     kind = next(argument.rows_class for argument in arguments if (argument.rows_class or "").endswith("Columns"))
     X = np.random.RandomState(0).randint(4, size=(SIZE, SIZE)).astype(float)
-    return getattr(kernels, kind)(X, None, 1)
+    return kernels.WideColumns(X, 1) if kind == "WideColumns" else getattr(kernels, kind)(X, None, 1)
+
+
+def _tree_rows(number):
+    """Rows as an overload of a kernel of trees takes them: in float64, in float32, or sparse."""
+    values = np.random.RandomState(0).randint(4, size=(SIZE, SIZE)).astype(np.float64)
+    if number < 2:
+        return values.astype((np.float64, np.float32)[number])
+    sparse = sp.csr_array(values)
+    return kernels.SparseRows(sparse.data, sparse.indices, sparse.indptr, SIZE)
 
 
 def _predictions(number, *rest):
-    dtype = (np.float64, np.float32)[number]
-    return [kernels.Trees(*_trees()), 0, 2, np.random.RandomState(0).rand(SIZE, SIZE).astype(dtype), *rest, 2]
+    return [kernels.Trees(*_trees()), 0, 2, _tree_rows(number), *rest, 2]
 
 
 def _tally(shape, *weights):
@@ -107,10 +117,12 @@ NUMBERS, PLACES = np.linspace(0, 1, SIZE), np.tile(np.arange(3), (2, 1))
 READY = {
     "Trees": lambda number: _trees(),
     "RankedColumns": lambda number: [
-        np.random.RandomState(0).randint(4, size=(SIZE, SIZE)).astype((np.float64, np.float32)[number]),
-        np.array([0, 1, 0, 0, 0, 1], dtype=np.uint8),
+        _tree_rows(number),
+        None if number == 2 else np.array([0, 1, 0, 0, 0, 1], dtype=np.uint8),
         2,
     ],
+    "WideColumns": lambda number: [_tree_rows(number), 2],
+    "wide_columns_if_faster": lambda number: [_tree_rows(number), 2, 2],
     "GrowthLimits": lambda number: [3, 2, 1, 0.0, 0.0, 0],
     "add_leaf_values": lambda number: _predictions(number, _guarded((SIZE, 2), np.float64)),
     "add_node_values": lambda number: _predictions(
@@ -153,7 +165,7 @@ READY = {
         *_growth(NUMBERS[:, None].copy(), has_directions=True),
     ],
     "grow_isolation": lambda number: [
-        np.random.RandomState(0).rand(SIZE, SIZE).astype((np.float64, np.float32)[number]),
+        _tree_rows(number),
         PLACES,
         PLACES,
         np.arange(2, dtype=np.uint64),
@@ -186,7 +198,7 @@ READY = {
 }  # fmt: skip
 READY["PlainColumns"] = READY["RankedColumns"]
 # Classes that take values, indices, offsets and a number of columns.
-SPARSE = ("CsrRows", "SparseColumns", "SparseDesign", "SparseExamples")
+SPARSE = ("CsrRows", "SparseColumns", "SparseDesign", "SparseExamples", "SparseRows")
 # Not kernels: they take no arrays, and some of them would run or allocate for as long or as much as they are told.
 EXEMPT = {"exchange_progress", "get_num_threads", "set_num_threads", "spin", "count_tasks", "philox_uniforms", "philox_below"}
 

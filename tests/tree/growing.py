@@ -17,6 +17,8 @@ def limits(*, max_depth=2**31, min_rows_split=2, min_rows_leaf=1, min_weight_lea
 
 
 def columns(X, categorical=(), kind="RankedColumns", n_threads=1):
+    if kind == "WideColumns":
+        return kernels.WideColumns(X, n_threads)
     mask = np.isin(np.arange(X.shape[1]), categorical).astype(np.uint8)
     return getattr(kernels, kind)(X, mask if len(categorical) else None, n_threads)
 

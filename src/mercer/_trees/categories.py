@@ -83,13 +83,6 @@ def check_categories(estimator: Any, X: Any, categorical_features: Any) -> Categ
     return CategoryCoder(tuple(categories), columns.names)
 
 
-def dense(X: Any) -> FloatArray:
-    """Sparse rows written out: trees look at every value."""
-    if sp.issparse(X):
-        return np.asarray(X.toarray())
-    return X if X.flags.aligned else np.array(X)
-
-
 def _plain(levels: Any) -> list[Any]:
     return list(levels.tolist())
 

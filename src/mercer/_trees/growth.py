@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
 from mercer._params import ArrayLike, Instance, Integer, InvalidParameterError, Null, OneOf, Real, Rule
 from mercer._trees.by_function import FunctionGrower, Impurity, Limits
+from mercer._trees.rows import Rows, dense, kernel_rows
 from mercer._trees.store import TreeStore
 
 CLASSIFICATION = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy", "misclassification": "misclassification"}
@@ -74,13 +74,16 @@ class Growth:
     max_features: int
     directions: npt.NDArray[np.int8] | None = None
 
-    def columns(self, X: Any, is_categorical: npt.NDArray[np.uint8] | None, n_threads: int) -> Any:
-        """X as the splitter reads it, made once for all trees."""
+    def columns(self, X: Rows, is_categorical: npt.NDArray[np.uint8] | None, n_threads: int) -> Any:
+        """X as the splitter reads it, made once for all trees; what is chosen depends on its values alone, sparse or not."""
         if callable(self.criterion):
             _require_plain(is_categorical, self.directions)
-            return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-        kind = kernels.RankedColumns if self.splitter == "best" else kernels.PlainColumns
-        return kind(X, is_categorical, n_threads)
+            return np.asarray(dense(X), dtype=np.float64)
+        rows = kernel_rows(X)
+        if self.splitter != "best":
+            return kernels.PlainColumns(rows, is_categorical, n_threads)
+        wide = kernels.wide_columns_if_faster(rows, self.max_features, n_threads) if is_categorical is None else None
+        return kernels.RankedColumns(dense(X), is_categorical, n_threads) if wide is None else wide
 
     def grow(
         self,

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from mercer._arrays import FLOATS, FloatArray
 from mercer._native import kernels
+from mercer._trees.rows import Rows, dense, kernel_rows
 
 IntArray = npt.NDArray[np.int64]
 
@@ -109,17 +110,15 @@ class TreeStore:
         values = [store.values for store in stores if store.values is not None]
         return cls(trees, impurity, n_rows, weight, np.concatenate(values) if values else None)
 
-    def sum_leaves(
-        self, X: FloatArray, *, n_groups: int = 1, first: int = 0, last: int | None = None, n_threads: int
-    ) -> FloatArray:
+    def sum_leaves(self, X: Rows, *, n_groups: int = 1, first: int = 0, last: int | None = None, n_threads: int) -> FloatArray:
         """Sums of the leaves' own numbers, of shape (n_rows, n_groups): the trees take turns at the groups."""
         out = np.zeros((X.shape[0], n_groups))
-        kernels.add_leaf_values(self.trees, first, len(self) if last is None else last, X, out, n_threads)
+        kernels.add_leaf_values(self.trees, first, len(self) if last is None else last, kernel_rows(X), out, n_threads)
         return out
 
     def sum_values(
         self,
-        X: FloatArray,
+        X: Rows,
         *,
         weights: FloatArray | None = None,
         first: int = 0,
@@ -130,14 +129,15 @@ class TreeStore:
         assert self.values is not None
         flat = self.values.reshape(len(self.values), -1)
         out = np.zeros((X.shape[0], flat.shape[1]))
-        kernels.add_node_values(self.trees, first, len(self) if last is None else last, X, flat, weights, out, n_threads)
+        last = len(self) if last is None else last
+        kernels.add_node_values(self.trees, first, last, kernel_rows(X), flat, weights, out, n_threads)
         return out.reshape(X.shape[0], *self.values.shape[1:])
 
-    def apply(self, X: FloatArray, *, first: int = 0, last: int | None = None, n_threads: int) -> IntArray:
+    def apply(self, X: Rows, *, first: int = 0, last: int | None = None, n_threads: int) -> IntArray:
         """The leaf of each row in each tree."""
         last = len(self) if last is None else last
         out = np.empty((X.shape[0], last - first), dtype=np.int64)
-        kernels.leaf_numbers(self.trees, first, last, X, out, n_threads)
+        kernels.leaf_numbers(self.trees, first, last, kernel_rows(X), out, n_threads)
         return out
 
     def with_leaf_values(self, values: FloatArray) -> TreeStore:
@@ -180,9 +180,11 @@ def _frozen(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     return array
 
 
-def _query(X: Any) -> npt.NDArray[Any]:
-    """X as the kernels read it: sparse rows written out, lists and integers as floats."""
-    rows: npt.NDArray[Any] = np.asarray(X.toarray() if sp.issparse(X) else X)
+def _query(X: Any) -> Rows:
+    """X as the kernels read it: lists and integers as floats."""
+    if sp.issparse(X):
+        return kernel_rows(X if X.dtype in FLOATS else X.astype(np.float64))
+    rows: npt.NDArray[Any] = np.asarray(X)
     if rows.ndim != 2:
         raise ValueError(f"X has {rows.ndim} dimensions; it must have two: rows and features.")
     return rows if rows.dtype in FLOATS and rows.flags.aligned else rows.astype(np.float64)
@@ -369,7 +371,7 @@ class Tree:
             The feature that each column of X is.
         out : ndarray of shape (n_rows,)
         """
-        X = _query(X)
+        X = _query(dense(X))
         columns = {feature: X[:, place] for place, feature in enumerate(np.asarray(target_features).tolist())}
         right, weight, value = self.children_right, self.weighted_n_node_samples, self.value[:, 0, 0]
         share = np.zeros((self.node_count, len(X)))  # of each row's way that passes a node

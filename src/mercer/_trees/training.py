@@ -13,15 +13,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from mercer._arrays import FloatArray, check_weights, check_X, class_factors, validate
-from mercer._trees.categories import CategoryCoder, check_categories, dense
+from mercer._trees.categories import CategoryCoder, check_categories
 from mercer._trees.growth import Targets
+from mercer._trees.rows import Rows
 
 
 @dataclass(frozen=True)
 class Training:
     """One fit's data."""
 
-    X: FloatArray
+    X: Rows
     targets: Targets
     weights: FloatArray | None
     coder: CategoryCoder
@@ -65,7 +66,7 @@ def check_training(
 
 def check_X_y(
     estimator: Any, X: Any, y: Any, categorical_features: Any, is_classifier: bool, check_input: bool = True
-) -> tuple[CategoryCoder, FloatArray, npt.NDArray[Any]]:
+) -> tuple[CategoryCoder, Rows, npt.NDArray[Any]]:
     """X coded, y as it is (labels or numbers, of one or several outputs), and the coder."""
     if sp.issparse(y):
         raise ValueError("y is sparse: sparse multilabel-indicator for y is not supported. Give y.toarray().")
@@ -79,7 +80,6 @@ def check_X_y(
         check_consistent_length(X, y)
     else:
         X, y = validate(estimator, X, y, sparse="csr", finite="allow-nan" if check_input else "deferred", **options)
-        X = dense(X)
         coder = CategoryCoder((None,) * X.shape[1], tuple(getattr(estimator, "feature_names_in_", ())) or None)
     if is_classifier:
         check_classification_targets(y)
@@ -106,11 +106,11 @@ def _weigh_classes(
     return total
 
 
-def check_query(estimator: Any, X: Any, unseen: str | None = None, *, check_input: bool = True) -> FloatArray:
+def check_query(estimator: Any, X: Any, unseen: str | None = None, *, check_input: bool = True) -> Rows:
     """X of a prediction: coded where the fit saw categories. Without `check_input` it is not searched for infinity."""
     coder: CategoryCoder = estimator._coder
     if not coder.has_any:
-        return dense(check_X(estimator, X, sparse="csr", finite="allow-nan" if check_input else "deferred", reset=False))
+        return check_X(estimator, X, sparse="csr", finite="allow-nan" if check_input else "deferred", reset=False)
     validate_data(estimator, X, reset=False, skip_check_array=True)
     return coder.encode(X, estimator.unseen if unseen is None else unseen)
 

@@ -14,6 +14,7 @@ from mercer._params import check_params
 from mercer._trees.cutting import first_trees
 from mercer._trees.growth import check_directions, make_growth
 from mercer._trees.pruning import prune
+from mercer._trees.rows import Rows
 from mercer._trees.store import TreeStore
 from mercer._trees.training import Training, check_query, require_counts
 from mercer.ensemble._bagging.draws import BagDraws, Indices
@@ -84,11 +85,11 @@ class BaggedTrees:
         """Whether a leaf's own number, the share of the second of two classes, says it all."""
         return self.n_classes == 2
 
-    def query(self, owner: Any, X: Any) -> FloatArray:
+    def query(self, owner: Any, X: Any) -> Rows:
         """X of a prediction, checked."""
         return check_query(owner, X, self.base.unseen)
 
-    def mean(self, X: FloatArray, n_jobs: int | None) -> FloatArray:
+    def mean(self, X: Rows, n_jobs: int | None) -> FloatArray:
         """The mean over the trees: class shares, or numbers."""
         n_threads = effective_threads(n_jobs)
         if self.is_one_share or self._is_one_number:
@@ -96,7 +97,7 @@ class BaggedTrees:
             return np.concatenate([1 - number, number], axis=1) if self.is_one_share else number[:, 0]
         return self._shaped(self.store.sum_values(X, n_threads=n_threads) / len(self))
 
-    def each(self, X: FloatArray, n_jobs: int | None, rows: Callable[[int], Indices] | None = None) -> Iterator[FloatArray]:
+    def each(self, X: Rows, n_jobs: int | None, rows: Callable[[int], Indices] | None = None) -> Iterator[FloatArray]:
         """What each tree predicts for all rows, or for those that `rows` says, of the shape of `mean`."""
         assert self.store.values is not None
         for tree, leaves in leaves_by_tree(self.store, X, effective_threads(n_jobs)):

@@ -12,6 +12,7 @@ from mercer._parallel import effective_threads
 from mercer._params import check_params
 from mercer._trees.growth import Targets, check_directions, make_growth, make_seeds
 from mercer._trees.pruning import prune
+from mercer._trees.rows import kernel_rows
 from mercer._trees.store import CATEGORICAL, FEATURE, MISSING_LEFT, IntArray, Tree, TreeStore
 from mercer._trees.training import Training
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -42,6 +43,7 @@ class TreeSource:
         growth = make_growth(self._params, data.targets, data.weights, data.X.shape[1], self._directions)
         self.max_features = growth.max_features
         self._columns = growth.columns(data.X, data.coder.flags, self.n_threads)
+        self._rows = kernel_rows(data.X)
 
     @property
     def n_features(self) -> int:
@@ -61,8 +63,8 @@ class TreeSource:
     def leaves(self, store: TreeStore) -> IntArray:
         """The leaf of each training row in a store of one tree."""
         tag = int(store.nodes["tag"][0])
-        if len(store.nodes) != 3 or tag & CATEGORICAL:
-            return store.apply(self._data.X, n_threads=self.n_threads)[:, 0]
+        if len(store.nodes) != 3 or tag & CATEGORICAL or self._rows is not self._data.X:
+            return store.apply(self._rows, n_threads=self.n_threads)[:, 0]
         column = self._data.X[:, tag & FEATURE]  # of a stump: ten times as fast as to go through rows
         is_left = column <= store.nodes["threshold"][0]
         if tag & MISSING_LEFT:

@@ -112,7 +112,7 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
 
     def _draw(self, params: Any, data: Training, n_earlier: int) -> Bags:
         """The draws of the new trees."""
-        n_rows = len(data.X)
+        n_rows = data.targets.n_rows
         n_draws = count_draws(params.max_samples, n_rows, data.weights) if params.bootstrap else 0
         states = make_states(params.random_state, params.n_estimators - n_earlier, n_earlier)
         return Bags.make(states, n_rows, n_draws, data.weights)

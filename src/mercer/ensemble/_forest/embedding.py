@@ -136,7 +136,7 @@ class RandomTreesEmbedding(TransformerMixin, Forest):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like, sparse matrix or table of shape (n_samples, n_features)
-            NaN is a missing value. Sparse rows are written out.
+            NaN is a missing value. Sparse rows stay sparse, unless most of their values are not zero.
         y : None
             Not used.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,10 +30,9 @@ from mercer._random import as_random_state
 from mercer._trace import log, warn
 from mercer._trees.categories import CategoryCoder
 from mercer._trees.growth import make_seeds
+from mercer._trees.rows import kernel_rows
 from mercer._trees.store import IntArray, TreeStore
 from mercer.tree import ExtraTreeRegressor
-
-ROWS_AT_ONCE = 4096  # of a sparse matrix, made dense to be scored
 
 
 class IsolationForest(OutlierMixin, MercerEstimator):  # type: ignore[misc]
@@ -210,11 +208,7 @@ class IsolationForest(OutlierMixin, MercerEstimator):  # type: ignore[misc]
     def _path_lengths(self, X: Any) -> FloatArray:
         """The sum over the trees of the length of each row's path."""
         n_threads = effective_threads(self.n_jobs)
-        if not sp.issparse(X):
-            return self._trees.sum_leaves(X, n_threads=n_threads)[:, 0]
-        starts = range(0, X.shape[0], ROWS_AT_ONCE)
-        parts = [self._trees.sum_leaves(X[start : start + ROWS_AT_ONCE].toarray(), n_threads=n_threads) for start in starts]
-        return np.concatenate(parts)[:, 0]
+        return self._trees.sum_leaves(X, n_threads=n_threads)[:, 0]
 
     @property
     def estimators_(self) -> list[ExtraTreeRegressor]:
@@ -283,10 +277,7 @@ class _Draw:
     def grow(self, X: Any, seeds: npt.NDArray[np.uint64], n_threads: int) -> TreeStore:
         """A tree for each seed."""
         rows, features = self.samples(seeds, n_threads)
-        if sp.issparse(X):  # of which only the rows that were drawn are made dense
-            used, places = np.unique(rows, return_inverse=True)
-            X, rows = X[used].toarray(), np.ascontiguousarray(places.reshape(rows.shape))
-        trees, _, n_rows, weight, _ = kernels.grow_isolation(X, rows, features, seeds, self.max_depth, n_threads)
+        trees, _, n_rows, weight, _ = kernels.grow_isolation(kernel_rows(X), rows, features, seeds, self.max_depth, n_threads)
         return TreeStore(trees, np.zeros(len(n_rows)), n_rows, weight)
 
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
+from mercer._trees.rows import Rows
 from mercer._trees.store import IntArray, TreeStore
 from mercer.ensemble._forest.bags import Bags
 from mercer.ensemble._forest.out_of_bag import leaves_by_tree
@@ -37,9 +38,7 @@ class LeafRows:
         self._targets: list[Any] | None = None
 
     @classmethod
-    def find(
-        cls, store: TreeStore, bags: Bags, X: FloatArray, y: FloatArray, weights: FloatArray | None, n_threads: int
-    ) -> LeafRows:
+    def find(cls, store: TreeStore, bags: Bags, X: Rows, y: FloatArray, weights: FloatArray | None, n_threads: int) -> LeafRows:
         """The rows of X in the leaves of the trees that were grown on them."""
         parts, sizes = [], []
         for tree, leaves in leaves_by_tree(store, X, n_threads):
@@ -71,11 +70,11 @@ class LeafRows:
         )
 
     def quantiles(
-        self, store: TreeStore, X: FloatArray, quantiles: FloatArray, tree_weights: FloatArray | None, n_threads: int
+        self, store: TreeStore, X: Rows, quantiles: FloatArray, tree_weights: FloatArray | None, n_threads: int
     ) -> FloatArray:
         """The quantiles of each row and output, of shape (n_rows, n_outputs, n_quantiles)."""
-        out = np.empty((self.y.shape[1], len(X), len(quantiles)))
-        for begin in range(0, len(X), _ROWS_AT_ONCE):
+        out = np.empty((self.y.shape[1], X.shape[0], len(quantiles)))
+        for begin in range(0, X.shape[0], _ROWS_AT_ONCE):
             part = slice(begin, begin + _ROWS_AT_ONCE)
             leaves = store.apply(X[part], n_threads=n_threads) + store.starts[:-1]
             for output, targets in enumerate(self._sorted_targets()):

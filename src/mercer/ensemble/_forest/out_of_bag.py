@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
 from mercer._trees.growth import Targets
+from mercer._trees.rows import Rows, dense, kernel_rows
 from mercer._trees.store import IntArray, TreeStore
 from mercer.ensemble._forest.bags import Bags
 
@@ -19,12 +21,13 @@ _LEAVES_AT_ONCE = 2_000_000  # rows times trees whose leaves are held at a time
 _MARKS_AT_ONCE = 32_000_000  # rows times trees of which it is held at a time who has seen whom
 
 
-def leaves_by_tree(store: TreeStore, X: FloatArray, n_threads: int, *, first: int = 0) -> Iterator[tuple[int, IntArray]]:
+def leaves_by_tree(store: TreeStore, X: Rows, n_threads: int, *, first: int = 0) -> Iterator[tuple[int, IntArray]]:
     """Each tree from `first` on, with the leaf of every row of X in it."""
-    step = max(1, _LEAVES_AT_ONCE // max(len(X), 1))
+    step = max(1, _LEAVES_AT_ONCE // max(X.shape[0], 1))
+    rows = kernel_rows(X)
     for begin in range(first, len(store), step):
         end = min(begin + step, len(store))
-        leaves = store.apply(X, first=begin, last=end, n_threads=n_threads)
+        leaves = store.apply(rows, first=begin, last=end, n_threads=n_threads)
         yield from ((begin + place, leaves[:, place]) for place in range(end - begin))
 
 
@@ -70,7 +73,7 @@ class OutOfBag:
 def look_out_of_bag(
     store: TreeStore,
     bags: Bags,
-    X: FloatArray,
+    X: Rows,
     targets: Targets,
     *,
     is_weighted: bool,
@@ -85,26 +88,27 @@ def look_out_of_bag(
     return OutOfBag(predictions, weights / weights.sum(), importance)
 
 
-def _predict_left_out(store: TreeStore, bags: Bags, X: FloatArray, weights: FloatArray | None, n_threads: int) -> FloatArray:
+def _predict_left_out(store: TreeStore, bags: Bags, X: Rows, weights: FloatArray | None, n_threads: int) -> FloatArray:
     """The weighted mean of the values of each row's leaves, in the trees that have not seen it."""
     assert store.values is not None
     flat = store.values.reshape(len(store.values), -1)
-    sums, totals = np.zeros((len(X), flat.shape[1])), np.zeros(len(X))
-    step = max(1, _MARKS_AT_ONCE // max(len(X), 1))
+    rows, n_rows = kernel_rows(X), X.shape[0]
+    sums, totals = np.zeros((n_rows, flat.shape[1])), np.zeros(n_rows)
+    step = max(1, _MARKS_AT_ONCE // max(n_rows, 1))
     for first in range(0, len(store), step):
         last = min(first + step, len(store))
         part = None if weights is None else weights[first:last]
         marks = bags.marks(first, last, n_threads)
-        kernels.add_left_out_values(store.trees, first, last, X, flat, part, marks, sums, totals, n_threads)
+        kernels.add_left_out_values(store.trees, first, last, rows, flat, part, marks, sums, totals, n_threads)
     with np.errstate(invalid="ignore"):
         means: FloatArray = sums / np.where(totals > 0, totals, np.nan)[:, None]
-    return means.reshape(len(X), *store.values.shape[1:])
+    return means.reshape(n_rows, *store.values.shape[1:])
 
 
 def _judge_trees(
     store: TreeStore,
     bags: Bags,
-    X: FloatArray,
+    X: Rows,
     targets: Targets,
     is_weighted: bool,
     has_importance: bool,
@@ -122,7 +126,7 @@ def _judge_trees(
             answers = scorer.answers(store.values[starts[tree] : starts[tree + 1]])
             weights[tree] = scorer.weight(scorer.error(targets.values[rows], answers[leaves[rows]]), len(rows))
         if has_importance:
-            falls += _falls(store, tree, X[rows], targets.values[rows], scorer, int(bags.states[tree]), n_threads)
+            falls += _falls(store, tree, _own_rows(X, rows), targets.values[rows], scorer, int(bags.states[tree]), n_threads)
     if not weights.any():  # every tree is as bad as a guess
         weights = np.ones(len(store))
     return weights, falls / len(store) if has_importance else None
@@ -131,7 +135,7 @@ def _judge_trees(
 def _falls(
     store: TreeStore,
     tree: int,
-    X: FloatArray,
+    X: Rows,
     truth: npt.NDArray[Any],
     scorer: Scorer,
     seed: int,
@@ -146,8 +150,28 @@ def _falls(
     answers, out = scorer.answers(view.value), np.zeros(store.n_features)
     before = error()
     for feature in np.unique(view.feature[~view.is_leaf]).tolist():
-        column = X[:, feature].copy()
-        X[:, feature] = random.permutation(column)
+        column = dense(X[:, [feature]])[:, 0]
+        _replace(X, feature, random.permutation(column))
         out[feature] = error() - before
-        X[:, feature] = column
+        _replace(X, feature, column)
     return out
+
+
+def _own_rows(X: Rows, rows: npt.NDArray[np.intp]) -> Rows:
+    """Some rows of X, whose columns can be replaced."""
+    if not sp.issparse(X):
+        return X[rows]
+    part = X[rows].tocsc()
+    part.sum_duplicates()
+    part.eliminate_zeros()
+    return part
+
+
+def _replace(X: Rows, feature: int, values: FloatArray) -> None:
+    """Put the values of a column in another order; a sparse X has as many entries as before."""
+    if not sp.issparse(X):
+        X[:, feature] = values
+        return
+    part = slice(X.indptr[feature], X.indptr[feature + 1])
+    X.indices[part] = np.flatnonzero(values)
+    X.data[part] = values[X.indices[part]]

@@ -94,7 +94,7 @@ class ForestRegressor(ForestSweep, RegressorMixin, Forest):  # type: ignore[misc
         Parameters
         ----------
         X : array-like, sparse matrix or table of shape (n_samples, n_features)
-            NaN is a missing value. Sparse rows are written out.
+            NaN is a missing value. Sparse rows stay sparse, unless most of their values are not zero.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,), default=None
             With a bootstrap, rows are drawn in proportion to their weights; without one, they weigh so much in every tree.

@@ -190,7 +190,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):  # type: igno
         Parameters
         ----------
         X : array-like, sparse matrix or table of shape (n_samples, n_features)
-            NaN is a missing value. Sparse rows are written out.
+            NaN is a missing value. Sparse rows stay sparse, unless most of their values are not zero.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
         monitor : callable, default=None

@@ -1,0 +1,51 @@
+#include "bindings/grow_kernels.hpp"
+
+namespace mercer::bindings {
+
+namespace {
+
+template <class T>
+Matrix<const T> values_of(const In2<T>& x) {
+    return matrix<T>(x);
+}
+const tree::SparseRows& values_of(const tree::SparseRows& x) { return x; }
+
+// X is how the rows come: In2 or sparse rows.
+template <class X>
+void bind_columns(nb::module_& m, nb::class_<tree::WideColumns>& type) {
+    type.def(
+        "__init__",
+        [](tree::WideColumns* self, const X& given, int n_threads) {
+            const auto& x = values_of(given);
+            new (self) tree::WideColumns(x, tree::count_entries(x, threads(n_threads)), threads(n_threads));
+        },
+        nb::arg().noconvert(), nb::arg(), ReleaseGil());
+    // None where ranked columns are faster.
+    m.def(
+        "wide_columns_if_faster",
+        [](const X& given, std::int64_t max_features, int n_threads) -> std::unique_ptr<tree::WideColumns> {
+            require(max_features >= 1, "at least one feature must be looked at");
+            const auto& x = values_of(given);
+            const auto counts = tree::count_entries(x, threads(n_threads));
+            const auto n_looked = static_cast<std::size_t>(max_features);
+            if (!tree::WideColumns::suits(counts, tree::detail::n_rows_of(x), n_looked)) return nullptr;
+            return std::make_unique<tree::WideColumns>(x, counts, threads(n_threads));
+        },
+        nb::arg().noconvert(), nb::arg(), nb::arg(), ReleaseGil());
+}
+
+}  // namespace
+
+void bind_grow_wide(nb::module_& m) {
+    nb::class_<tree::WideColumns> type(m, "WideColumns");
+    bind_columns<In2<double>>(m, type);
+    bind_columns<In2<float>>(m, type);
+    bind_columns<tree::SparseRows>(m, type);
+    def_facts(type);
+    def_grow_pair<tree::WideColumns>(m);
+    def_grow_classes<tree::WideColumns>(m);
+    def_grow_means<tree::WideColumns>(m);
+    def_grow_absolute<tree::WideColumns>(m);
+}
+
+}  // namespace mercer::bindings

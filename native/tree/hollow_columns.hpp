@@ -1,0 +1,184 @@
+// Columns most of whose values are zero, by the entries that are not: in the order of their values, and by row.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "core/parallel.hpp"
+#include "core/views.hpp"
+#include "tree/columns.hpp"
+#include "tree/sparse_rows.hpp"
+
+namespace mercer::tree {
+
+namespace detail {
+
+inline constexpr std::size_t kColumnsRead = 32;  // together: rows are read some cache lines at a time
+
+// Calls read(first, last) for blocks of columns, on several threads.
+template <class Read>
+void for_column_blocks(std::size_t n_columns, Threads threads, Read&& read) {
+    parallel_for((n_columns + kColumnsRead - 1) / kColumnsRead, threads, [&](std::size_t block) {
+        checkpoint();
+        read(block * kColumnsRead, std::min((block + 1) * kColumnsRead, n_columns));
+    });
+}
+
+}  // namespace detail
+
+// How many values of each column are not zero; a missing one is not. O(n d), or O(entries).
+template <Real T>
+std::vector<std::size_t> count_entries(Matrix<const T> x, Threads threads) {
+    std::vector<std::size_t> out(x.cols, 0);
+    detail::for_column_blocks(x.cols, threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = 0; i < x.rows; ++i)
+            for (std::size_t j = first; j < last; ++j) out[j] += x(i, j) != 0;
+    });
+    return out;
+}
+
+inline std::vector<std::size_t> count_entries(const SparseRows& x, Threads) {
+    std::vector<std::size_t> out(x.n_columns(), 0);
+    for (std::size_t e = 0; e < x.n_entries(); ++e) ++out[x.column(e)];
+    return out;
+}
+
+class HollowColumns {
+   public:
+    static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+    // One column: its entries in the order of their values, missing ones last.
+    struct Column {
+        std::span<const Row> rows;
+        std::span<const double> values;
+        std::size_t n_negative = 0;
+        std::size_t n_known = 0;
+    };
+    // An entry of a row: which of the columns, and its place in that.
+    struct Entry {
+        std::uint32_t column;
+        std::uint32_t place;
+    };
+
+    // Takes the columns of X that have entries in at most one of `rows_per_entry` rows, by `counts` of them (see `count_entries`).
+    // O(n d), or O(entries); twenty bytes an entry. What X holds may change meanwhile: a surplus of entries is left out.
+    template <class X>
+    HollowColumns(const X& x, std::span<const std::size_t> counts, std::size_t rows_per_entry, Threads threads)
+        : index_(counts.size(), kNone), starts_{0} {
+        for (std::size_t j = 0; j < counts.size(); ++j) {
+            if (counts[j] * rows_per_entry > detail::n_rows_of(x)) continue;
+            index_[j] = static_cast<std::uint32_t>(count());
+            features_.push_back(static_cast<std::uint32_t>(j));
+            starts_.push_back(starts_.back() + counts[j]);
+        }
+        ends_.assign(starts_.begin(), starts_.end() - 1);
+        rows_.resize(starts_.back());
+        values_.resize(starts_.back());
+        if (count() == 0) return;
+        fill(x, threads);
+        sort(threads);
+        list_by_row(detail::n_rows_of(x));
+    }
+
+    std::size_t count() const { return starts_.size() - 1; }
+    std::size_t n_entries() const { return rows_.size(); }
+    // Which of these columns a feature is, or kNone.
+    std::uint32_t index(std::size_t feature) const { return index_[feature]; }
+    bool has(std::size_t feature) const { return index_[feature] != kNone; }
+    // Which feature each of these columns is.
+    std::span<const std::uint32_t> features() const { return features_; }
+
+    std::size_t n_entries(std::size_t column) const { return ends_[column] - starts_[column]; }
+    Column operator[](std::size_t column) const {
+        const std::size_t n = n_entries(column);
+        return {{rows_.data() + starts_[column], n}, {values_.data() + starts_[column], n}, n_negative_[column], n_known_[column]};
+    }
+    std::span<const Entry> entries(Row row) const {
+        return {by_row_.data() + row_starts_[row], row_starts_[row + 1] - row_starts_[row]};
+    }
+
+   private:
+    void add(std::size_t column, std::size_t row, double value) {
+        if (ends_[column] == starts_[column + 1]) return;
+        rows_[ends_[column]] = static_cast<Row>(row);
+        values_[ends_[column]++] = value;
+    }
+
+    template <Real T>
+    void fill(Matrix<const T> x, Threads threads) {
+        detail::for_column_blocks(x.cols, threads, [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = 0; i < x.rows; ++i) {
+                for (std::size_t j = first; j < last; ++j) {
+                    const auto value = static_cast<double>(x(i, j));
+                    if (value != 0 && has(j)) add(index_[j], i, value);
+                }
+            }
+        });
+    }
+
+    void fill(const SparseRows& x, Threads) {
+        for (std::size_t i = 0; i < x.n_rows(); ++i)
+            for (std::size_t e = x.begin(i); e < x.end(i); ++e)
+                if (has(x.column(e))) add(index_[x.column(e)], i, x.value(e));
+    }
+
+    void sort(Threads threads) {
+        n_negative_.resize(count());
+        n_known_.resize(count());
+        const auto chunks = Chunks::of(count(), 64, 256);
+        parallel_for(chunks.count, threads, [&](std::size_t chunk) {
+            std::vector<Row> order;
+            std::vector<Row> rows;
+            std::vector<double> values;
+            std::vector<std::uint64_t> entries;
+            std::vector<std::uint64_t> scratch;
+            for (std::size_t c = chunks.begin(chunk); c < chunks.end(chunk); ++c) {
+                const std::size_t n = n_entries(c);
+                Row* to_rows = rows_.data() + starts_[c];
+                double* to_values = values_.data() + starts_[c];
+                rows.assign(to_rows, to_rows + n);
+                values.assign(to_values, to_values + n);
+                order.resize(n);
+                sort_places<double>(values, order, entries, scratch);
+                for (std::size_t i = 0; i < n; ++i) {
+                    to_rows[i] = rows[order[i]];
+                    to_values[i] = values[order[i]];
+                    n_negative_[c] += to_values[i] < 0;
+                    n_known_[c] += !std::isnan(to_values[i]);
+                }
+            }
+        });
+    }
+
+    void list_by_row(std::size_t n_rows) {
+        row_starts_.assign(n_rows + 1, 0);
+        for (std::size_t c = 0; c < count(); ++c)
+            for (const Row row : (*this)[c].rows) ++row_starts_[row + 1];
+        for (std::size_t i = 0; i < n_rows; ++i) row_starts_[i + 1] += row_starts_[i];
+        by_row_.resize(row_starts_.back());
+        std::vector<std::size_t> ends(row_starts_.begin(), row_starts_.end() - 1);
+        for (std::size_t c = 0; c < count(); ++c) {
+            const auto rows = (*this)[c].rows;
+            for (std::size_t i = 0; i < rows.size(); ++i)
+                by_row_[ends[rows[i]]++] = {static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(i)};
+        }
+    }
+
+    std::vector<std::uint32_t> index_;     // by feature
+    std::vector<std::uint32_t> features_;  // by column
+    std::vector<std::size_t> starts_;      // of each column's entries
+    std::vector<std::size_t> ends_;
+    std::vector<Row> rows_;
+    std::vector<double> values_;
+    std::vector<std::size_t> n_negative_;
+    std::vector<std::size_t> n_known_;
+    std::vector<std::size_t> row_starts_;
+    std::vector<Entry> by_row_;
+};
+
+}  // namespace mercer::tree

@@ -1,0 +1,111 @@
+// The rows of a sparse matrix, by the entries that are not zero.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "core/errors.hpp"
+#include "core/views.hpp"
+
+namespace mercer::tree {
+
+// A copy, checked once it is made: whatever another thread writes to the arrays it comes from cannot lead a kernel astray.
+class SparseRows {
+   public:
+    // Takes compressed rows whose columns rise in every row. Zeros that are stored are left out. O(entries).
+    template <Real T, class Index>
+    SparseRows(std::span<const T> values, std::span<const Index> columns, std::span<const Index> row_starts, std::size_t n_columns)
+        : n_columns_(n_columns) {
+        require(!row_starts.empty() && row_starts.front() == 0, "sparse matrix: indptr must start at 0");
+        require(n_columns < std::numeric_limits<std::uint32_t>::max(), "sparse matrix: there are too many columns");
+        const std::size_t most = std::min(values.size(), columns.size());
+        starts_.reserve(row_starts.size());
+        starts_.push_back(0);
+        columns_.reserve(most);
+        values_.reserve(most);
+        std::size_t begin = 0;
+        for (std::size_t i = 1; i < row_starts.size(); ++i) {
+            const Index last = row_starts[i];
+            require(last >= 0 && static_cast<std::uint64_t>(last) >= begin, "sparse matrix: indptr must not decrease");
+            const auto end = static_cast<std::size_t>(last);
+            require(end <= most, "sparse matrix: indptr points behind the entries");
+            std::int64_t last_column = -1;
+            for (std::size_t k = begin; k < end; ++k) {
+                const auto column = static_cast<std::int64_t>(columns[k]);
+                const auto value = static_cast<double>(values[k]);
+                require(column >= 0 && static_cast<std::uint64_t>(column) < n_columns,
+                        "sparse matrix: a column index is out of range");
+                require(column > last_column, "sparse matrix: the columns of a row must rise");
+                last_column = column;
+                if (value == 0) continue;
+                columns_.push_back(static_cast<std::uint32_t>(column));
+                values_.push_back(value);
+            }
+            starts_.push_back(columns_.size());
+            begin = end;
+        }
+    }
+
+    // Some rows and some columns of another matrix, both rising; a row that is named twice counts once.
+    SparseRows(const SparseRows& x, std::span<const std::int64_t> rows, std::span<const std::int64_t> columns)
+        : n_columns_(columns.size()), starts_{0} {
+        std::vector<std::uint32_t> places(x.n_columns(), kNone);
+        for (std::size_t j = 0; j < columns.size(); ++j)
+            places[static_cast<std::size_t>(columns[j])] = static_cast<std::uint32_t>(j);
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+            if (k > 0 && rows[k] == rows[k - 1]) continue;
+            const auto row = static_cast<std::size_t>(rows[k]);
+            for (std::size_t e = x.begin(row); e < x.end(row); ++e) {
+                if (places[x.column(e)] == kNone) continue;
+                columns_.push_back(places[x.column(e)]);
+                values_.push_back(x.value(e));
+            }
+            starts_.push_back(columns_.size());
+        }
+    }
+
+    std::size_t n_rows() const { return starts_.size() - 1; }
+    std::size_t n_columns() const { return n_columns_; }
+    std::size_t n_entries() const { return values_.size(); }
+    // The entries of a row.
+    std::size_t begin(std::size_t row) const { return starts_[row]; }
+    std::size_t end(std::size_t row) const { return starts_[row + 1]; }
+    std::size_t column(std::size_t entry) const { return columns_[entry]; }
+    double value(std::size_t entry) const { return values_[entry]; }
+    // The value in a column that a row has an entry in. O(log entries).
+    double find(std::size_t row, std::size_t column) const {
+        const auto first = columns_.begin() + static_cast<std::ptrdiff_t>(begin(row));
+        const auto last = columns_.begin() + static_cast<std::ptrdiff_t>(end(row));
+        return values_[static_cast<std::size_t>(std::lower_bound(first, last, column) - columns_.begin())];
+    }
+
+   private:
+    static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+    std::size_t n_columns_;
+    std::vector<std::size_t> starts_;
+    std::vector<std::uint32_t> columns_;
+    std::vector<double> values_;
+};
+
+// The shape of X, a matrix or sparse rows.
+namespace detail {
+
+inline std::size_t n_rows_of(const SparseRows& x) { return x.n_rows(); }
+inline std::size_t n_columns_of(const SparseRows& x) { return x.n_columns(); }
+template <Real T>
+std::size_t n_rows_of(const Matrix<const T>& x) {
+    return x.rows;
+}
+template <Real T>
+std::size_t n_columns_of(const Matrix<const T>& x) {
+    return x.cols;
+}
+
+}  // namespace detail
+
+}  // namespace mercer::tree
