@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sklearn.tree
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mercer._native import kernels
 from mercer._trees.store import NODE, Tree, TreeStore
@@ -252,11 +253,7 @@ def test_the_layout_keeps_nodes_of_a_level_apart_and_parents_in_the_middle(n_lea
     random = np.random.default_rng(seed)
     right = random_tree(random, n_leaves)
     widths = random.uniform(0.5, 3, len(right))
-    parents = [-1] * len(right)
-    for node, child in enumerate(right):
-        if child:
-            parents[node + 1] = parents[child] = node
-    x, levels = lay_out(parents, widths.tolist()), np.zeros(len(right), dtype=int)
+    x, levels = lay_out(right, widths.tolist()), np.zeros(len(right), dtype=int)
     for node, child in enumerate(right):
         if child:
             levels[[node + 1, child]] = levels[node] + 1
@@ -267,56 +264,6 @@ def test_the_layout_keeps_nodes_of_a_level_apart_and_parents_in_the_middle(n_lea
         nodes = nodes[np.argsort(nodes)]
         gaps = np.diff(x[nodes]) - (widths[nodes][1:] + widths[nodes][:-1]) / 2
         assert (gaps >= -1e-9).all()
-
-
-# ---- trees with a branch for every value
-
-
-@pytest.fixture
-def mandates():
-    rows = [["France", 5], ["Switzerland", 5], ["UAE", 10], ["UAE", 10], ["Switzerland", 5], ["Switzerland", None]]
-    return ID3().fit(rows, ["Premium", "Premium", "Advanced", "Advanced", "Basic", "Basic"])
-
-
-def test_a_picture_of_id3_has_a_box_for_every_node_and_a_value_on_every_branch(mandates):
-    pytest.importorskip("matplotlib").use("Agg")
-    drawn = plot_tree(mandates, feature_names=["country", "wealth"], class_names=mandates.classes_, filled=True)
-    texts = [each.get_text() for each in drawn]
-    n_nodes = mandates.tree_.node_count
-    assert texts[:2] == [
-        "country\nentropy = 1.585\nsamples = 6\nvalue = [2, 2, 2]\nclass = Advanced",
-        "entropy = 0.0\nsamples = 1\nvalue = [0, 0, 1]\nclass = Premium",
-    ]
-    assert texts[2].startswith("wealth\nentropy = 0.918")
-    assert texts[n_nodes:] == ["France", "Switzerland", "UAE", "5", "missing"]
-    assert len({tuple(each.get_bbox_patch().get_facecolor()) for each in drawn[:n_nodes]}) >= 4
-
-
-def test_pictures_of_id3_can_be_cut(mandates):
-    pytest.importorskip("matplotlib").use("Agg")
-    texts = [each.get_text() for each in plot_tree(mandates, max_depth=0, node_ids=True, impurity=False, label="none")]
-    assert texts == ["#0\nx[0]\n6\n[2, 2, 2]", "(...)", "(...)", "(...)", "France", "Switzerland", "UAE"]
-    with pytest.raises(ValueError, match="feature_names must contain 2 elements"):
-        plot_tree(mandates, feature_names=["a"])
-    with pytest.raises(ValueError, match="class_names must contain 3 elements"):
-        plot_tree(mandates, class_names=["a"])
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10_000), st.integers(1, 60))
-def test_trees_of_any_branching_are_laid_out_tidily(seed, n_nodes):
-    random = np.random.default_rng(seed)
-    parents = [-1, *np.sort([random.integers(0, node) for node in range(1, n_nodes)]).tolist()]
-    widths = random.uniform(0.5, 3, n_nodes)
-    x, levels = lay_out(parents, widths.tolist()), np.zeros(n_nodes, dtype=int)
-    for node in range(1, n_nodes):
-        levels[node] = levels[parents[node]] + 1
-    for node in range(n_nodes):
-        if below := [child for child in range(n_nodes) if parents[child] == node]:
-            assert x[node] == pytest.approx((x[below[0]] + x[below[-1]]) / 2, abs=1e-9)
-    for level in range(levels.max() + 1):
-        nodes = np.flatnonzero(levels == level)
-        assert (np.diff(x[nodes]) >= (widths[nodes][1:] + widths[nodes][:-1]) / 2 - 1e-9).all()
 
 
 # ---- errors
@@ -337,8 +284,7 @@ def test_wrong_arguments_are_named(export):
         export(model, show_missing=2)
     with pytest.raises(sklearn.exceptions.NotFittedError):
         export(DecisionTreeClassifier())
-    if export is not plot_tree:
-        with pytest.raises(TypeError, match=r"ID3 is not a binary decision tree.*to_text"):
-            export(ID3().fit([["a"], ["b"]], [0, 1]))
+    with pytest.raises(TypeError, match=r"ID3 is not a binary decision tree.*to_text"):
+        export(ID3().fit([["a"], ["b"]], [0, 1]))
     with pytest.raises(TypeError, match="DecisionTreeClassifier is not"):
         export(CLASS_PAIR[1])

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from mercer._arrays import FloatArray
 
-Outline = tuple[list[float], list[float]]  # left and right edges of a subtree's levels, as seen from its root
 
+def lay_out(right: list[int], widths: list[float]) -> FloatArray:
+    """The horizontal places of nodes: parents midway between their children, no two nodes of a level on top of each other.
 
-def lay_out(parents: Sequence[int], widths: Sequence[float]) -> FloatArray:
-    """The horizontal places of nodes: parents above the middle of their children, no two nodes of a level on top of each other.
-
-    The tidy drawing of Reingold and Tilford. A parent stands midway between its first child and its last. Each subtree keeps
-    its outline, level by level; subtrees are moved together until their outlines touch. O(n times the depth).
+    The tidy drawing of Reingold and Tilford. Each subtree keeps its outline, level by level, as seen from its root; two
+    subtrees are moved together until their outlines touch. O(n times the depth).
 
     Parameters
     ----------
-    parents : sequence of int
-        The parent of every node, which comes before it; -1 for the root, which is the first.
-    widths : sequence of float
+    right : list of int
+        The right child of every node, 0 for a leaf; the left one is the next node.
+    widths : list of float
         How much room every node takes.
 
     Returns
@@ -32,33 +28,26 @@ def lay_out(parents: Sequence[int], widths: Sequence[float]) -> FloatArray:
     ----------
     E. Reingold and J. Tilford, "Tidier drawings of trees", 1981.
     """
-    children: list[list[int]] = [[] for _ in parents]
-    for node, parent in enumerate(parents):
-        if parent >= 0:
-            children[parent].append(node)
-    places = np.zeros(len(parents))  # first of a node from its parent
-    outlines: dict[int, Outline] = {}
-    for node in range(len(parents) - 1, -1, -1):  # children come after their parents
-        edges: Outline = ([-widths[node] / 2], [widths[node] / 2])
-        if children[node]:
-            below, offsets = _side_by_side([outlines.pop(child) for child in children[node]])
-            middle = (offsets[0] + offsets[-1]) / 2
-            places[children[node]] = np.subtract(offsets, middle)
-            for edge, levels in zip(edges, below, strict=True):
-                edge.extend(level - middle for level in levels)
+    offsets = np.zeros(len(right))  # of a node from its parent
+    outlines: dict[int, tuple[list[float], list[float]]] = {}  # left and right edges of a subtree's levels
+    for node in range(len(right) - 1, -1, -1):  # children come after their parents
+        edges = ([-widths[node] / 2], [widths[node] / 2])
+        if right[node]:
+            one, other = outlines.pop(node + 1), outlines.pop(right[node])
+            gap = max(edge - begin for edge, begin in zip(one[1], other[0], strict=False))
+            offsets[node + 1], offsets[right[node]] = -gap / 2, gap / 2
+            edges[0].extend(_merge(one[0], other[0], gap / 2, is_left=True))
+            edges[1].extend(_merge(other[1], one[1], gap / 2, is_left=False))
         outlines[node] = edges
-    for node, parent in enumerate(parents):
-        if parent >= 0:
-            places[node] += places[parent]
+    places = offsets
+    for node, child in enumerate(right):
+        if child:
+            places[node + 1] += places[node]
+            places[child] += places[node]
     return places
 
 
-def _side_by_side(outlines: list[Outline]) -> tuple[Outline, list[float]]:
-    """The outline of subtrees that touch, and the places of their roots, the first at 0."""
-    (left, right), offsets = outlines[0], [0.0]
-    for begin, end in outlines[1:]:
-        offset = max(edge - other for edge, other in zip(right, begin, strict=False))
-        left = left + [edge + offset for edge in begin[len(left) :]]
-        right = [edge + offset for edge in end] + right[len(end) :]
-        offsets.append(offset)
-    return (left, right), offsets
+def _merge(outer: list[float], inner: list[float], shift: float, *, is_left: bool) -> list[float]:
+    """The edge of two subtrees side by side: the outer one's, and below it the inner one's."""
+    sign = -1 if is_left else 1
+    return [edge + sign * shift for edge in outer] + [edge - sign * shift for edge in inner[len(outer) :]]

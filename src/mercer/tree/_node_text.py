@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
 from mercer._lazy import lazy_property
 from mercer._params import ArrayLike, Bool, Integer, InvalidParameterError, Null, OneOf, Rule, check_value
 from mercer._trees.store import Tree
-from mercer.tree._multiway import MultiwayTree
 
 EXPORT_RULES: dict[str, Rule] = {
     "max_depth": Null() | Integer(0),
@@ -43,7 +41,6 @@ class NamedTree:
     criterion: str
     show_missing: bool = False
     escape: Callable[[str], str] = str
-    branches: Sequence[str] | None = None  # the value that leads to each node, where splits have a branch for every value
 
     def feature(self, node: int, symbol: str) -> str:
         """The name of the feature that a node splits on."""
@@ -81,43 +78,29 @@ def name_tree(
     class_names: Any,
     show_missing: bool,
     escape: Callable[[str], str] = str,
-    takes_multiway: bool = False,
 ) -> NamedTree:
-    """The tree of a fitted estimator, or a bare one, with names whose number is checked; with `takes_multiway` ID3's too."""
+    """The tree of a fitted estimator, or a bare one, with names whose number is checked."""
     estimator = None if isinstance(decision_tree, Tree) else decision_tree
     if estimator is not None:
         check_is_fitted(estimator)
     tree = decision_tree if estimator is None else getattr(estimator, "tree_", None)
-    class_names = None if class_names is False else class_names
-    if takes_multiway and estimator is not None and isinstance(tree, MultiwayTree):
-        names = _feature_names(owner, estimator, feature_names, estimator.n_features_in_)
-        if not isinstance(class_names, (bool, type(None))):
-            _require_classes(owner, class_names, [estimator.classes_])
-        levels, classes = estimator.categories_, [estimator.classes_]
-        branches = [_branch(tree, levels, node) for node in range(tree.node_count)]
-        return NamedTree(_read_multiway(tree), names, class_names, levels, classes, "entropy", escape=escape, branches=branches)
     if not isinstance(tree, Tree):
         hint = "; it has a `to_text` of its own" if hasattr(estimator, "to_text") else ""
         raise TypeError(f"{owner}: {type(decision_tree).__name__} is not a binary decision tree of Mercer{hint}.")
-    names = _feature_names(owner, estimator, feature_names, tree.n_features)
+    if feature_names is None:
+        feature_names = getattr(estimator, "feature_names_in_", None)
+    elif len(feature_names) != tree.n_features:
+        raise InvalidParameterError(
+            f"{owner}: feature_names must contain {tree.n_features} elements, one a feature; got {len(feature_names)}."
+        )
     classes = _classes_of(tree, estimator)
     if not isinstance(class_names, (bool, type(None))):
         _require_classes(owner, class_names, classes)
     categories = getattr(estimator, "categories_", [None] * tree.n_features)
     criterion = getattr(estimator, "criterion", "impurity")
     criterion = "impurity" if callable(criterion) else criterion
-    return NamedTree(_read(tree), names, class_names, categories, classes, str(criterion), show_missing, escape)
-
-
-def _feature_names(owner: str, estimator: Any, given: Any, n_features: int) -> Any:
-    """The names given, if there are as many as features, or those of the fit, if there were some."""
-    if given is None:
-        return getattr(estimator, "feature_names_in_", None)
-    if len(given) != n_features:
-        raise InvalidParameterError(
-            f"{owner}: feature_names must contain {n_features} elements, one a feature; got {len(given)}."
-        )
-    return given
+    class_names = None if class_names is False else class_names
+    return NamedTree(_read(tree), feature_names, class_names, categories, classes, str(criterion), show_missing, escape)
 
 
 def _read(tree: Tree) -> SimpleNamespace:
@@ -127,31 +110,6 @@ def _read(tree: Tree) -> SimpleNamespace:
         "impurity", "n_node_samples", "weighted_n_node_samples", "value", "children_right", "depths", "parents",
     )  # fmt: skip
     return SimpleNamespace(**{name: getattr(tree, name) for name in names}, left_categories=tree.left_categories)
-
-
-def _read_multiway(tree: MultiwayTree) -> SimpleNamespace:
-    """The same of a tree with a branch for every value, as far as pictures need them."""
-    shares = tree.counts / tree.weight[:, None]
-    return SimpleNamespace(
-        n_outputs=1,
-        feature=tree.feature,
-        is_leaf=tree.feature < 0,
-        impurity=entr(shares).sum(axis=1) / np.log(2),
-        n_node_samples=tree.n_rows,
-        weighted_n_node_samples=tree.weight,
-        value=shares[:, None, :],
-        depths=tree.depths,
-        parents=tree.parent,
-    )
-
-
-def _branch(tree: MultiwayTree, categories: Any, node: int) -> str:
-    """The value that leads to a node; nothing for the root."""
-    if node == 0:
-        return ""
-    levels, code = categories[int(tree.feature[tree.parent[node]])], int(tree.code[node])
-    value = levels[code] if code < len(levels) else "missing"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _require_classes(owner: str, class_names: Any, classes: list[npt.NDArray[Any]]) -> None:
@@ -243,8 +201,6 @@ class NodeLabel:
     def _test(self, node: int) -> list[str]:
         named, signs = self.named, self.signs
         name = named.feature(node, signs.feature)
-        if named.branches is not None:  # its branches say the rest
-            return [name]
         if named.tree.is_categorical[node]:
             lines = [f"{name} {signs.among} {named.left_set(node, self.at_most)}"]
         elif np.isinf(named.tree.threshold[node]):

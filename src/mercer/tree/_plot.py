@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +41,7 @@ def plot_tree(
     Parameters
     ----------
     decision_tree : estimator or Tree
-        Any fitted tree of Mercer, `ID3` too, also one of an ensemble's `estimators_`, or a bare binary `tree_`.
+        Any fitted tree of Mercer, also one of an ensemble's `estimators_`, or a bare `tree_`.
     max_depth : int or None, default=None
         What lies deeper is drawn as "(...)".
     feature_names : array-like of str or None, default=None
@@ -70,8 +69,7 @@ def plot_tree(
 
     Returns
     -------
-    list of matplotlib annotations, the boxes in the order of the nodes, then the words on the first two branches (of `ID3`:
-    the values on all branches)
+    list of matplotlib annotations, the boxes in the order of the nodes, then the words on the first two branches
 
     Notes
     -----
@@ -85,26 +83,20 @@ def plot_tree(
     }  # fmt: skip
     check_options("plot_tree", _PLOT_RULES, options)
     named = name_tree(
-        "plot_tree",
-        decision_tree,
-        feature_names=feature_names,
-        class_names=class_names,
-        show_missing=show_missing,
-        takes_multiway=True,
+        "plot_tree", decision_tree, feature_names=feature_names, class_names=class_names, show_missing=show_missing
     )
     text_of = NodeLabel(named, Signs(), label, impurity, node_ids, proportion, precision, at_most=3)
     colours = NodeColours(named) if filled else None
     ax = _make_axes(ax)
     ax.clear()
     ax.set_axis_off()
-    nodes, parents = _shown(named.tree, max_depth)
+    nodes, right = _shown(named.tree, max_depth)
     is_cut = [max_depth is not None and depth > max_depth for depth in named.tree.depths[nodes].tolist()]
     texts = [_TRUNCATED if cut else text_of(node) for node, cut in zip(nodes.tolist(), is_cut, strict=True)]
     faces: list[Any] = []
     for node, cut in zip(nodes.tolist(), is_cut, strict=True):
         faces.append("lightgrey" if cut else ax.get_facecolor() if colours is None else colours(node))
-    branches = _Branches.of_root(parents) if named.branches is None else _Branches.of_all(named.branches, nodes)
-    return _draw(ax, parents, texts, faces, branches, "round" if rounded else "square", fontsize)
+    return _draw(ax, right, texts, faces, "round" if rounded else "square", fontsize)
 
 
 def _make_axes(ax: Any) -> Any:
@@ -117,35 +109,14 @@ def _make_axes(ax: Any) -> Any:
     return plt.gca()
 
 
-class _Branches(NamedTuple):
-    """Words on branches: of each node what is said on the way to it, and where that stands beside the middle of the way."""
-
-    words: list[str]
-    sides: list[str]
-
-    @classmethod
-    def of_root(cls, parents: list[int]) -> _Branches:
-        """True and False on the branches of the root, outside of them."""
-        words, sides = [""] * len(parents), ["center"] * len(parents)
-        below = [node for node, parent in enumerate(parents) if parent == 0]
-        for node, word, side in zip(below, ("True  ", "  False"), ("right", "left"), strict=False):
-            words[node], sides[node] = word, side
-        return cls(words, sides)
-
-    @classmethod
-    def of_all(cls, branches: Sequence[str], nodes: Any) -> _Branches:
-        """A value on every branch, upon it."""
-        return cls([branches[node] for node in nodes.tolist()], ["center"] * len(nodes))
-
-
 def _shown(tree: Any, max_depth: int | None) -> tuple[Any, list[int]]:
-    """The nodes that are drawn, and the parent of each among them (-1: the root)."""
-    depths = np.asarray(tree.depths)
+    """The nodes that are drawn, and the right child of each among them (0: drawn as a leaf)."""
+    depths = tree.depths
     is_shown = np.ones(len(depths), dtype=bool) if max_depth is None else depths <= max_depth + 1
     nodes = np.flatnonzero(is_shown)
     places = np.cumsum(is_shown) - 1
-    parents = np.asarray(tree.parents)[nodes]
-    return nodes, np.where(parents >= 0, places[parents], -1).tolist()
+    has_children = ~tree.is_leaf[nodes] & (True if max_depth is None else depths[nodes] <= max_depth)
+    return nodes, np.where(has_children, places[tree.children_right[nodes]], 0).tolist()
 
 
 def _measure(ax: Any, texts: list[str]) -> tuple[FloatArray, FloatArray]:
@@ -161,22 +132,12 @@ def _measure(ax: Any, texts: list[str]) -> tuple[FloatArray, FloatArray]:
     return np.array([sizes[text][0] for text in texts]), np.array([sizes[text][1] for text in texts])
 
 
-def _draw(
-    ax: Any,
-    parents: list[int],
-    texts: list[str],
-    faces: list[Any],
-    branches: _Branches,
-    boxstyle: str,
-    fontsize: float | None,
-) -> list[Any]:
+def _draw(ax: Any, right: list[int], texts: list[str], faces: list[Any], boxstyle: str, fontsize: float | None) -> list[Any]:
     widths, heights = _measure(ax, texts)
     em = _REFERENCE_SIZE * ax.figure.dpi / 72
-    is_upon = np.array([side == "center" for side in branches.sides])
-    widths = np.maximum(widths, np.where(is_upon, _measure(ax, branches.words)[0], 0.0))
     widths, heights = widths + _GAPS[0] * em, heights + _GAPS[1] * em
-    levels = _levels(parents)
-    x = lay_out(parents, widths.tolist())
+    parents, levels = _links(right)
+    x = lay_out(right, widths.tolist())
     left, width = (x - widths / 2).min(), (x + widths / 2).max() - (x - widths / 2).min()
     of_level = np.array([heights[levels == level].max() for level in range(levels.max() + 1)])
     y = (np.cumsum(of_level) - of_level / 2)[levels]
@@ -190,7 +151,7 @@ def _draw(
     ink = ax.xaxis.label.get_color()
     edges = (heights - _GAPS[1] * em) / 2 / of_level.sum()
     drawn, words = [], []
-    for node, parent in enumerate(parents):
+    for node, parent in enumerate(parents.tolist()):
         frame = {"boxstyle": f"{boxstyle},pad=0.3", "fc": faces[node], "ec": ink, "lw": fontsize / 10}
         arrow = {"arrowstyle": "<-", "color": ink, "lw": fontsize / 10}
         if parent < 0:
@@ -201,11 +162,9 @@ def _draw(
                 texts[node], places[parent], places[node], bbox=frame, arrowprops=arrow, zorder=99 - levels[node], **box
             )
         )
-        if branches.words[node]:
-            middle = _halfway(places[[parent, node]], edges[[parent, node]])
-            upon = {"va": "center", "zorder": 101, "bbox": {"fc": ax.get_facecolor(), "ec": "none", "pad": 1.0}}
-            look = upon if is_upon[node] else {"va": "bottom"}
-            words.append(ax.annotate(branches.words[node], middle, ha=branches.sides[node], **look, **style))
+        if parent == 0:
+            word, side = ("True  ", "right") if node == 1 else ("  False", "left")
+            words.append(ax.annotate(word, _halfway(places[[0, node]], edges[[0, node]]), ha=side, va="bottom", **style))
     return drawn + words
 
 
@@ -216,10 +175,11 @@ def _halfway(places: FloatArray, edges: FloatArray) -> FloatArray:
     return np.array([x + share * down[0], y + share * down[1]])
 
 
-def _levels(parents: list[int]) -> Any:
-    """The level of every node; parents come before their children."""
-    levels = np.zeros(len(parents), dtype=int)
-    for node, parent in enumerate(parents):
-        if parent >= 0:
-            levels[node] = levels[parent] + 1
-    return levels
+def _links(right: list[int]) -> tuple[Any, Any]:
+    """The parent (-1 for the root) and the level of every node."""
+    parents, levels = np.full(len(right), -1), np.zeros(len(right), dtype=int)
+    for node, child in enumerate(right):
+        if child:
+            parents[[node + 1, child]] = node
+            levels[[node + 1, child]] = levels[node] + 1
+    return parents, levels
