@@ -8,13 +8,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.parallel import Parallel, delayed
 
 from mercer._base import FitTask
+from mercer._rows import take_rows
 from mercer._trace import log
+
+Rows = npt.NDArray[np.intp]
 
 
 @contextmanager
@@ -73,6 +78,45 @@ def _fit(member: Any, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
 def fit_jobs(members: Mapping[str, Any], X: Any, y: Any, params: Mapping[str, Mapping[str, Any]]) -> list[Job]:
     """Fit a clone of each member on all rows, with its own share of the metadata."""
     return [Job(name, clone(member), _fit, (X, y, params[name])) for name, member in members.items()]
+
+
+def held_out_jobs(
+    members: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    split: tuple[Rows, Rows],
+    *,
+    methods: Sequence[str],
+    params: Mapping[str, Mapping[str, Any]],
+    n_classes: int,
+) -> list[Job]:
+    """Predict the second rows of a split by a clone of each member that was fitted on the first.
+
+    A class that is not among the first has probability zero.
+    """
+    train, test = split
+    data = (take_rows(X, train), y[train], take_rows(X, test))
+    return [
+        Job(name, clone(member), _fit_and_respond, (*data, method, _of_rows(params[name], train, len(y)), n_classes))
+        for (name, member), method in zip(members.items(), methods, strict=True)
+    ]
+
+
+def _of_rows(params: Mapping[str, Any], rows: Rows, n_rows: int) -> dict[str, Any]:
+    """Metadata of some rows: what has a value a row is cut to them, all else stays."""
+    is_per_row = {name: hasattr(value, "__len__") and len(value) == n_rows for name, value in params.items()}
+    return {name: take_rows(value, rows) if is_per_row[name] else value for name, value in params.items()}
+
+
+def _fit_and_respond(
+    member: Any, X: Any, y: Any, X_test: Any, method: str, params: Mapping[str, Any], n_classes: int
+) -> npt.NDArray[Any]:
+    output = np.asarray(getattr(member.fit(X, y, **params), method)(X_test))
+    if method != "predict_proba" or output.shape[1] == n_classes:
+        return output
+    full = np.zeros((len(output), n_classes))
+    full[:, member.classes_] = output
+    return full
 
 
 def fold_jobs(

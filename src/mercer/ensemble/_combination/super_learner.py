@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
+from sklearn.model_selection import train_test_split
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +24,7 @@ from mercer._params import (
     Null,
     NumberOfJobs,
     OneOf,
+    RandomState,
     Real,
     Rule,
     Splitter,
@@ -31,7 +33,7 @@ from mercer._params import (
 from mercer._solvers.simplex import SimplexNewton
 from mercer._trace import store_outcome
 from mercer.ensemble._combination.either_kind import EitherKind
-from mercer.ensemble._combination.jobs import Job, run_jobs
+from mercer.ensemble._combination.jobs import Job, held_out_jobs, run_jobs
 from mercer.ensemble._combination.members import check_row_weights, respond
 from mercer.ensemble._combination.risk import RiskOverRows, check_loss, risks_of
 from mercer.ensemble._combination.stacking import as_columns, fit_final, has_two_classes, response_of
@@ -66,6 +68,12 @@ class SuperLearner(EitherKind):
         `StackingRegressor` and `StackingClassifier`.
     cv : int, splitter or iterable, default=None
         Folds as in scikit-learn: None for 5, stratified ones for classifiers.
+    holdout : float or None, default=None
+        A share of the rows, drawn by class for classifiers, to choose the weights (or fit the final estimator) on in place of
+        folds: members fitted on the other rows predict them. One more fit a member instead of one a fold, and a noisier
+        choice. `cv` must then be None.
+    random_state : int, RandomState or None, default=None
+        Draws the rows of `holdout`.
     loss : {"auto", "squared_error", "log_loss", "brier"} or Loss, default="auto"
         What the risk is the mean of. For regression: "squared_error" (the default), or any smooth and convex loss of residuals
         in `mercer.losses`. For classification: "log_loss" (the default), with probabilities of at least 2.2e-16, or "brier",
@@ -85,7 +93,7 @@ class SuperLearner(EitherKind):
     weights_ : ndarray of shape (n_members,)
         The weight of each member that is not dropped; without `final_estimator` only.
     cv_risk_ : dict of str to Risk
-        The cross-validated risk of every member: `mean` and its `standard_error`.
+        The cross-validated risk of every member: `mean` and its `standard_error`. With `holdout`, that on the rows held out.
     best_member_ : str
         The member with the least of them: `named_estimators_[best_member_]` is the discrete super learner.
     ensemble_risk_ : Risk
@@ -145,6 +153,8 @@ class SuperLearner(EitherKind):
         "estimators": NamedEstimators(),
         "final_estimator": Null() | Fittable(),
         "cv": Splitter(),
+        "holdout": Null() | Real(above=0, below=1),
+        "random_state": RandomState(),
         "loss": OneOf("auto", "squared_error", "log_loss", "brier") | Instance(Loss),
         "n_jobs": NumberOfJobs(),
         "verbose": Verbosity(),
@@ -158,6 +168,8 @@ class SuperLearner(EitherKind):
         final_estimator: Any = None,
         *,
         cv: Any = None,
+        holdout: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
         loss: Any = "auto",
         n_jobs: int | None = None,
         verbose: bool | int = 0,
@@ -167,6 +179,8 @@ class SuperLearner(EitherKind):
         self.estimators = estimators
         self.final_estimator = final_estimator
         self.cv = cv
+        self.holdout = holdout
+        self.random_state = random_state
         self.loss = loss
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -180,13 +194,17 @@ class SuperLearner(EitherKind):
         params, members = super()._check()
         assert self._kind is not None  # members without a common kind are refused
         params.loss = check_loss(type(self).__name__, params.loss, self._kind)
+        if params.holdout is not None and params.cv is not None:
+            raise ValueError(
+                f"SuperLearner: cv={params.cv!r} and holdout={params.holdout:g} are two ways to the same end; one must be None."
+            )
         return params, members
 
     # ---- the fit
 
     @fit_method
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> SuperLearner:
-        """Fit members on all rows and on folds, then the weights.
+        """Fit members on all rows and on folds (or on the rows not held out), then the weights.
 
         Parameters
         ----------
@@ -209,13 +227,26 @@ class SuperLearner(EitherKind):
         task = FitTask.start(self, X, y, n_subtasks=2 * len(members) + params.max_iter)
         fitted = self._fit_members(members, X, y, routed, params, task)
         methods = [response_of(type(self).__name__, *pair, self.stack_method) for pair in zip(members, fitted, strict=True)]
-        outputs = self._outputs_to_learn_from(members, X, y, methods, routed, params, task)
+        if params.holdout is None:
+            outputs = self._outputs_to_learn_from(members, X, y, methods, routed, params, task)
+        else:
+            train, test = self._hold_out(y, params)
+            n_classes = len(found.get("classes_", ()))
+            jobs = held_out_jobs(members, X, y, (train, test), methods=methods, params=routed, n_classes=n_classes)
+            outputs = run_jobs(jobs, "applied to rows held out", task, n_jobs=params.n_jobs, verbose=params.verbose)
+            y, weights = y[test], None if weights is None else weights[test]
         risk = RiskOverRows(params.loss, y, weights, len(found.get("classes_", ())))
         found |= {**self._members_attributes(members, fitted), "stack_method_": methods, **risks_of(members, outputs, risk)}
         self._forget()
         if params.final_estimator is None:
             return self._fit_weights(outputs, risk, params, task, found)
         return self._fit_final(outputs, y, weights, risk, params, task, found)
+
+    def _hold_out(self, y: npt.NDArray[Any], params: SimpleNamespace) -> Any:
+        """The rows to fit members on, and those to judge them by."""
+        classes = y if self._kind == "classifier" else None
+        options = {"test_size": params.holdout, "random_state": params.random_state, "stratify": classes}
+        return train_test_split(np.arange(len(y)), **options)
 
     def _forget(self) -> None:
         """What an earlier fit of another kind left; a failed fit puts it back."""
