@@ -173,9 +173,14 @@ def test_names_are_escaped():
 # ---- pictures
 
 
+def is_box(artist):
+    """Whether a text has a frame; words on branches have none, or one that is not seen."""
+    return artist.get_bbox_patch() is not None and artist.get_bbox_patch().get_edgecolor()[3] > 0
+
+
 def boxes(artists):
     artists[0].figure.canvas.draw()
-    return [artist.get_bbox_patch().get_window_extent() for artist in artists if artist.get_bbox_patch() is not None]
+    return [artist.get_bbox_patch().get_window_extent() for artist in artists if is_box(artist)]
 
 
 def assert_apart(found, ax):
@@ -208,7 +213,8 @@ def test_no_two_boxes_touch(axes, options):
     n_shown = CLASS_PAIR[0].tree_.node_count if "max_depth" not in options else (CLASS_PAIR[0].tree_.depths <= 2).sum()
     assert len(found) == n_shown
     assert_apart(found, axes)
-    assert [artist.get_text().strip() for artist in artists[-2:]] == ["True", "False"]
+    words = [artist.get_text().strip() for artist in artists if not is_box(artist)]
+    assert words == ["True", "False"]
 
 
 def test_a_picture_of_categories_shortens_long_sets(axes):
@@ -223,7 +229,7 @@ def test_a_picture_of_categories_shortens_long_sets(axes):
 def test_the_text_of_a_box_is_scikit_learns(axes):
     mine = [artist.get_text() for artist in plot_tree(CLASS_PAIR[0], ax=axes)]
     yours = [artist.get_text() for artist in sklearn.tree.plot_tree(CLASS_PAIR[1], ax=axes)]
-    assert sorted(mine) == sorted(map(whole, yours))
+    assert mine == list(map(whole, yours))
 
 
 def test_a_given_font_size_is_taken(axes):
@@ -238,32 +244,78 @@ def test_a_single_leaf_can_be_drawn(axes):
 
 
 def random_tree(random, n_leaves):
-    """The right children of a random tree, 0 in a leaf."""
+    """The children of the nodes of a random tree with two branches or more a split."""
     if n_leaves == 1:
-        return [0]
-    left = int(random.integers(1, n_leaves))
-    one, other = random_tree(random, left), random_tree(random, n_leaves - left)
-    right = 1 + len(one)
-    return [right] + [child + 1 if child else 0 for child in one] + [child + right if child else 0 for child in other]
+        return [[]]
+    cuts = np.unique(random.integers(1, n_leaves, random.integers(1, 4)))
+    nodes = [[]]
+    for size in np.diff([0, *cuts, n_leaves]).tolist():
+        begin = len(nodes)
+        nodes[0].append(begin)
+        nodes += [[child + begin for child in below] for below in random_tree(random, size)]
+    return nodes
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(1, 40), st.integers(0, 2**20))
 def test_the_layout_keeps_nodes_of_a_level_apart_and_parents_in_the_middle(n_leaves, seed):
     random = np.random.default_rng(seed)
-    right = random_tree(random, n_leaves)
-    widths = random.uniform(0.5, 3, len(right))
-    x, levels = lay_out(right, widths.tolist()), np.zeros(len(right), dtype=int)
-    for node, child in enumerate(right):
-        if child:
-            levels[[node + 1, child]] = levels[node] + 1
-            np.testing.assert_allclose(x[node], (x[node + 1] + x[child]) / 2, atol=1e-9)
-            assert x[node + 1] < x[child]
+    children = random_tree(random, n_leaves)
+    widths = random.uniform(0.5, 3, len(children))
+    x, levels = lay_out(children, widths.tolist()), np.zeros(len(children), dtype=int)
+    for node, below in enumerate(children):
+        if below:
+            levels[below] = levels[node] + 1
+            np.testing.assert_allclose(x[node], (x[below[0]] + x[below[-1]]) / 2, atol=1e-9)
+            assert (np.diff(x[below]) > 0).all()
     for level in range(levels.max() + 1):
         nodes = np.flatnonzero(levels == level)
         nodes = nodes[np.argsort(nodes)]
         gaps = np.diff(x[nodes]) - (widths[nodes][1:] + widths[nodes][:-1]) / 2
         assert (gaps >= -1e-9).all()
+
+
+# ---- ID3
+
+OUTLOOK = ["sunny", "sunny", "overcast", "rain", "rain", "rain", "overcast", "sunny", "sunny", "rain"]
+WIND = [None, "strong", "weak", "weak", "weak", "strong", "strong", "weak", "strong", "strong"]
+PLAYS = ["no", "no", "yes", "yes", "yes", "no", "yes", "no", "yes", "no"]
+
+
+@pytest.fixture
+def attributes():
+    table = np.array(list(zip(OUTLOOK, WIND, strict=True)), dtype=object)
+    return ID3().fit(table, PLAYS)
+
+
+def test_a_tree_of_attributes_is_drawn_with_its_values_on_the_branches(axes, attributes):
+    artists = plot_tree(attributes, ax=axes, feature_names=["outlook", "wind"], filled=True)
+    tree, found = attributes.tree_, boxes(artists)
+    assert len(found) == tree.node_count
+    assert_apart(found, axes)
+    words = [artist.get_text() for artist in artists if not is_box(artist)]
+    assert words == [attributes.value_of_branch(node) for node in range(1, tree.node_count)]
+    assert words[:3] == ["overcast", "rain", "sunny"]
+    assert "missing" in words
+    texts = [artist.get_text() for artist in artists if is_box(artist)]
+    assert texts[0] == "outlook\nentropy = 1.0\nsamples = 10\nvalue = [5, 5]\nclass = no"
+    assert texts[1] == "entropy = 0.0\nsamples = 2\nvalue = [0, 2]\nclass = yes"
+
+
+def test_a_tree_of_attributes_takes_the_options_of_a_picture(axes, attributes):
+    plain = plot_tree(attributes, ax=axes, impurity=False, label="none", max_depth=0, class_names=False)
+    assert [artist.get_text() for artist in plain if artist.get_text() == "(...)"] == 3 * ["(...)"]
+    assert plain[0].get_text() == "x[0]\n10\n[5, 5]"
+    named = plot_tree(attributes, ax=axes, class_names=["stays", "plays"])
+    assert named[0].get_text().endswith("class = stays")
+    with pytest.raises(ValueError, match="feature_names must contain 2 elements, one an attribute"):
+        plot_tree(attributes, ax=axes, feature_names=["outlook"])
+    with pytest.raises(ValueError, match="class_names must contain 2 elements"):
+        plot_tree(attributes, ax=axes, class_names=["stays"])
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        plot_tree(ID3(), ax=axes)
+    with pytest.raises(ValueError, match="node=0 is not valid"):
+        attributes.value_of_branch(0)
 
 
 # ---- errors
@@ -284,7 +336,8 @@ def test_wrong_arguments_are_named(export):
         export(model, show_missing=2)
     with pytest.raises(sklearn.exceptions.NotFittedError):
         export(DecisionTreeClassifier())
-    with pytest.raises(TypeError, match=r"ID3 is not a binary decision tree.*to_text"):
-        export(ID3().fit([["a"], ["b"]], [0, 1]))
+    if export is not plot_tree:
+        with pytest.raises(TypeError, match=r"ID3 is not a binary decision tree.*to_text"):
+            export(ID3().fit([["a"], ["b"]], [0, 1]))
     with pytest.raises(TypeError, match="DecisionTreeClassifier is not"):
         export(CLASS_PAIR[1])

@@ -225,6 +225,17 @@ class ID3(ClassifierMixin, MercerEstimator):  # type: ignore[misc]
             waiting += [(child, depth + 1) for child in reversed(self.tree_.children(node))]
         return "\n".join(lines) + "\n"
 
+    def value_of_branch(self, node: int) -> str:
+        """The value of the attribute that leads from a node's parent to it, as text; "missing" where there is none."""
+        check_is_fitted(self)
+        if not 0 < node < self.tree_.node_count:
+            raise ValueError(f"node={node} is not valid; it must be an integer from 1 to {self.tree_.node_count - 1}.")
+        feature, code = int(self.tree_.feature[self.tree_.parent[node]]), int(self.tree_.code[node])
+        levels = self._coder.categories[feature]
+        if code == len(levels):
+            return "missing"
+        return f"{levels[code]:g}" if isinstance(levels[code], float) else str(levels[code])
+
     def _branch_text(self, node: int, names: Any) -> str:
         feature, code = int(self.tree_.feature[self.tree_.parent[node]]), int(self.tree_.code[node])
         levels = self._coder.categories[feature]

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mercer._arrays import FloatArray
 
+Children = Sequence[Sequence[int]]
+Outline = tuple[list[float], list[float]]  # the left and the right edges of a subtree's levels, as seen from its root
 
-def lay_out(right: list[int], widths: list[float]) -> FloatArray:
-    """The horizontal places of nodes: parents midway between their children, no two nodes of a level on top of each other.
 
-    The tidy drawing of Reingold and Tilford. Each subtree keeps its outline, level by level, as seen from its root; two
-    subtrees are moved together until their outlines touch. O(n times the depth).
+def lay_out(children: Children, widths: Sequence[float]) -> FloatArray:
+    """The horizontal places of nodes: parents midway between their outer children, no two nodes of a level on each other.
+
+    The tidy drawing of Reingold and Tilford. Each subtree keeps its outline, level by level, as seen from its root; each is
+    moved towards those on its left until their outlines touch. O(n times the depth).
 
     Parameters
     ----------
-    right : list of int
-        The right child of every node, 0 for a leaf; the left one is the next node.
+    children : list of lists of int
+        The children of every node from left to right, each after its parent; none for a leaf.
     widths : list of float
         How much room every node takes.
 
@@ -28,26 +33,30 @@ def lay_out(right: list[int], widths: list[float]) -> FloatArray:
     ----------
     E. Reingold and J. Tilford, "Tidier drawings of trees", 1981.
     """
-    offsets = np.zeros(len(right))  # of a node from its parent
-    outlines: dict[int, tuple[list[float], list[float]]] = {}  # left and right edges of a subtree's levels
-    for node in range(len(right) - 1, -1, -1):  # children come after their parents
-        edges = ([-widths[node] / 2], [widths[node] / 2])
-        if right[node]:
-            one, other = outlines.pop(node + 1), outlines.pop(right[node])
-            gap = max(edge - begin for edge, begin in zip(one[1], other[0], strict=False))
-            offsets[node + 1], offsets[right[node]] = -gap / 2, gap / 2
-            edges[0].extend(_merge(one[0], other[0], gap / 2, is_left=True))
-            edges[1].extend(_merge(other[1], one[1], gap / 2, is_left=False))
-        outlines[node] = edges
+    offsets = np.zeros(len(children))  # of a node from its parent
+    outlines: dict[int, Outline] = {}
+    for node in range(len(children) - 1, -1, -1):  # children come after their parents
+        below, roots = _side_by_side([outlines.pop(child) for child in children[node]])
+        middle = (roots[0] + roots[-1]) / 2 if roots else 0.0
+        for child, root in zip(children[node], roots, strict=True):
+            offsets[child] = root - middle
+        left, right = ([edge - middle for edge in edges] for edges in below)
+        outlines[node] = ([-widths[node] / 2, *left], [widths[node] / 2, *right])
     places = offsets
-    for node, child in enumerate(right):
-        if child:
-            places[node + 1] += places[node]
-            places[child] += places[node]
+    for parent, branches in enumerate(children):
+        for child in branches:
+            places[child] += places[parent]
     return places
 
 
-def _merge(outer: list[float], inner: list[float], shift: float, *, is_left: bool) -> list[float]:
-    """The edge of two subtrees side by side: the outer one's, and below it the inner one's."""
-    sign = -1 if is_left else 1
-    return [edge + sign * shift for edge in outer] + [edge - sign * shift for edge in inner[len(outer) :]]
+def _side_by_side(outlines: Sequence[Outline]) -> tuple[Outline, list[float]]:
+    """The outline of subtrees that touch, and the places of their roots, the first at 0."""
+    if not outlines:
+        return ([], []), []
+    (left, right), places = outlines[0], [0.0]
+    for one, other in outlines[1:]:
+        place = max(edge - begin for edge, begin in zip(right, one, strict=False))
+        places.append(place)
+        left = [*left, *(edge + place for edge in one[len(left) :])]
+        right = [*(edge + place for edge in other), *right[len(other) :]]
+    return (left, right), places

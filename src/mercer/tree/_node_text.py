@@ -103,6 +103,34 @@ def name_tree(
     return NamedTree(_read(tree), feature_names, class_names, categories, classes, str(criterion), show_missing, escape)
 
 
+def name_attributes(owner: str, model: Any, *, feature_names: Any, class_names: Any) -> NamedTree:
+    """The tree of a fitted `ID3` with names; its classes have their labels where no names are given."""
+    check_is_fitted(model)
+    tree, n_features = model.tree_, model.n_features_in_
+    if feature_names is None:
+        feature_names = getattr(model, "feature_names_in_", None)
+    elif len(feature_names) != n_features:
+        raise InvalidParameterError(
+            f"{owner}: feature_names must contain {n_features} elements, one an attribute; got {len(feature_names)}."
+        )
+    if not isinstance(class_names, (bool, type(None))):
+        _require_classes(owner, class_names, [model.classes_])
+    shares = tree.counts / tree.weight[:, None]
+    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
+    arrays = SimpleNamespace(
+        n_outputs=1,
+        feature=tree.feature,
+        is_leaf=tree.feature < 0,
+        impurity=-(shares * logs).sum(axis=1) + 0.0,
+        n_node_samples=tree.n_rows,
+        weighted_n_node_samples=tree.weight,
+        value=shares[:, None, :],
+        depths=tree.depths,
+    )
+    names = None if class_names is False else model.classes_ if class_names is None else class_names
+    return NamedTree(arrays, feature_names, names, model.categories_, [model.classes_], "entropy")
+
+
 def _read(tree: Tree) -> SimpleNamespace:
     """The arrays of a tree, each computed once: a `Tree` computes them whenever they are asked for."""
     names = (
@@ -228,3 +256,10 @@ class NodeLabel:
         if named.class_names is True:
             return self.signs.symbol.format(place)
         return named.escape(str(named.class_names[place]))  # type: ignore[index]
+
+
+class AttributeLabel(NodeLabel):
+    """The text of a node of `ID3`: a split names its attribute, and its branches say the values."""
+
+    def _test(self, node: int) -> list[str]:
+        return [self.named.feature(node, self.signs.feature)]
