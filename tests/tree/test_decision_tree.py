@@ -303,6 +303,13 @@ def test_the_five_mandates_have_the_gini_and_the_leaf_of_the_notes():
     assert model.leaf_counts(swiss) == {"Premium": 1, "Basic": 1}
     assert model.leaf_counts(0) == {"Premium": 2, "Advanced": 2, "Basic": 1}
     assert model.tree_.n_leaves == 3
+    tree = model.tree_
+    risk = tree.weighted_n_node_samples * tree.impurity / 5
+    splits = np.flatnonzero(~tree.is_leaf)
+    assert tree.feature[splits].tolist() == [0, 1]  # wealth at the root
+    removed = risk[splits] - risk[tree.children_left[splits]] - risk[tree.children_right[splits]]
+    np.testing.assert_allclose(removed, [0.37333, 0.06667], atol=5e-6)
+    np.testing.assert_allclose(model.feature_importances_, [0.8485, 0.1515], atol=5e-5)
 
 
 def test_the_node_importances_of_the_notes_give_their_feature_importances():
@@ -328,6 +335,7 @@ def test_four_females_and_three_males_have_the_gini_of_the_notes():
     stump = DecisionTreeClassifier(max_depth=1).fit(AGES[:, None], SEXES).tree_
     np.testing.assert_allclose(stump.impurity[1:], [0, 12 / 25], atol=1e-15)
     assert stump.n_node_samples.tolist() == [7, 2, 5]
+    np.testing.assert_allclose(stump.compute_feature_importances(normalize=False), 36 / 245)
 
 
 def test_the_variance_gains_of_the_notes():

@@ -13,6 +13,7 @@ from mercer.ensemble._boosting.members import Members
 _LEAST_WEIGHT = float(
     np.finfo(np.float64).eps
 )  # a row that counts never counts for less: its weight could not come back from 0
+_ROUNDING = 4 * _LEAST_WEIGHT  # of a sum of weights: what is at chance may come out just below
 
 
 class Rounds:
@@ -63,7 +64,7 @@ class ClassRounds(Rounds):
         weights = self._row_weights()
         is_wrong = self.members.fit_next(weights) != self.members.y
         error = float(np.where(is_wrong, weights, 0.0).sum() / weights.sum())
-        if error >= 1 - 1 / self._n_classes and error > 0:
+        if error >= 1 - 1 / self._n_classes - _ROUNDING and error > 0:
             return self._refuse(error)
         weight = self._member_weight(error)
         self._keep(error, weight)
