@@ -224,3 +224,16 @@ def test_a_path_refuses_what_is_not_finite_in_scikit_learns_words(bad, precomput
     X[3, 2], y[0] = 0, bad
     with pytest.raises(ValueError, match=r"Input y contains (NaN|infinity)"):
         enet_path(container(X), y, precompute=given)
+
+
+@pytest.mark.parametrize("is_centred", [False, True])
+@pytest.mark.parametrize("over_mean", [False, True])
+def test_a_given_gram_matrix_may_count_weights_as_they_are_or_over_their_mean(is_centred, over_mean):
+    X, y = make_data(5, 60, 4)
+    weights = np.random.default_rng(0).lognormal(size=60)
+    scaled = weights / weights.mean() if over_mean else weights
+    rows = X - np.average(X, axis=0, weights=weights) if is_centred else X
+    gram = (rows * scaled[:, None]).T @ rows
+    model = ElasticNet(alpha=0.05, precompute=gram, tol=1e-10).fit(X, y, weights)
+    expected = ElasticNet(alpha=0.05, tol=1e-10).fit(X, y, weights)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-6, atol=1e-8)

@@ -53,8 +53,8 @@ class _Iteration:
 class ConjugateGradients(_Iteration):
     """Conjugate gradients on the normal equations (CGLS), all targets side by side.
 
-    Preconditioned by the diagonal, unless alpha is next to nothing: in exact arithmetic the iterates are those of LSQR on scaled
-    columns. A step is one product with A and one with A'.
+    Preconditioned by the diagonal, unless alpha is next to nothing: in exact arithmetic, iterates of LSQR on scaled columns.
+    A step is one product with A and one with A'.
     """
 
     def __init__(self, rows: Rows, alphas: FloatArray, tol: float) -> None:

@@ -127,7 +127,7 @@ def make_problem(
     """Products for a tall X with few features, else the columns. `precompute` may ask for products, or (dense X) give A' A."""
     if not (isinstance(precompute, (bool, str)) or sp.issparse(X)):
         columns = Columns(estimator, X, y, weights, is_centred=is_centred, n_threads=n_threads)
-        return _with_given_gram(estimator, columns, precompute)
+        return _with_given_gram(estimator, columns, precompute, X.shape[0])
     if are_products_better(X, weights, is_centred=is_centred, precompute=precompute, n_penalties=n_penalties):
         return Gram.of(products_of(estimator, X, y, weights, is_centred=is_centred, n_threads=n_threads), X.shape[1])
     return Columns(estimator, X, y, weights, is_centred=is_centred, n_threads=n_threads)
@@ -165,8 +165,11 @@ def products_of(
     return products
 
 
-def _with_given_gram(estimator: Any, columns: Columns, given: Any) -> Gram:
-    """The user's Gram matrix in place of ours: of A, or of X with rows times roots of weights, which is then centred here."""
+def _with_given_gram(estimator: Any, columns: Columns, given: Any, n_rows: int) -> Gram:
+    """The user's Gram matrix in place of ours: of A, or of X with rows times roots of weights, which is then centred here.
+
+    Weights count as they are, or divided by their mean.
+    """
     owner, squares, x_mean = _owner(estimator), columns.squares, columns.x_mean
     gram = np.array(check_array(given, dtype=np.float64, input_name="precompute"))
     if gram.shape != (len(squares), len(squares)):
@@ -174,13 +177,17 @@ def _with_given_gram(estimator: Any, columns: Columns, given: Any) -> Gram:
             f"{owner}: precompute has shape {gram.shape}; for this X it must be {(len(squares), len(squares))}, "
             "the matrix of products of the columns."
         )
-    if not np.allclose(gram.diagonal(), squares, rtol=1e-4, atol=1e-4 * squares.max(initial=0)):
-        gram -= columns.weight * np.outer(x_mean, x_mean)
-        if not np.allclose(gram.diagonal(), squares, rtol=1e-4, atol=1e-4 * squares.max(initial=0)):
-            raise ValueError(
-                f"{owner}: precompute is not the Gram matrix of X: its diagonal must hold the sums of squares of the columns "
-                "of X, weighted by sample_weight, about zero or (fit_intercept=True) about the means."
-            )
+    shift = columns.weight * np.outer(x_mean, x_mean)
+    share = columns.weight / n_rows  # scikit-learn's has weights of mean one
+    readings = (gram, gram - shift, gram * share, gram * share - shift)
+    atol = 1e-4 * squares.max(initial=0)
+    found = next((each for each in readings if np.allclose(each.diagonal(), squares, rtol=1e-4, atol=atol)), None)
+    if found is None:
+        raise ValueError(
+            f"{owner}: precompute is not the Gram matrix of X: its diagonal must hold the sums of squares of the columns of X, "
+            "weighted by sample_weight (or that over its mean), about zero or (fit_intercept=True) about the means."
+        )
+    gram = found
     gram[squares == 0] = 0
     gram[:, squares == 0] = 0
     target = columns.target()
