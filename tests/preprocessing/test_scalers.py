@@ -586,3 +586,11 @@ def test_the_wrong_number_of_columns_or_no_fit_is_an_error(make):
     for call in (scaler.transform, scaler.inverse_transform):
         with pytest.raises(ValueError, match=r"X has 2 features, but \w+ is expecting 3 features"):
             call(NOTES[:, :2])
+
+
+@pytest.mark.parametrize("value", [1e-10, 0.1, 1 / 3, 1e17])
+@pytest.mark.parametrize("n_rows", [3, 100, 1001])
+def test_a_constant_column_has_no_variance_whatever_rounding_does_to_its_mean(value, n_rows):
+    model = StandardScaler().fit(np.full((n_rows, 2), value))
+    assert (model.var_ == 0).all()
+    assert (model.scale_ == 1).all()

@@ -16,6 +16,8 @@ from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, Rule, check_params
 from mercer.preprocessing._scaler import DIVIDE, MULTIPLY, Scaler
 
+ROWS_TOGETHER = 128  # in the kernel of moments, at most
+
 
 class StandardScaler(Scaler):
     r"""Standard scores: each column minus its mean, divided by its standard deviation.
@@ -202,7 +204,9 @@ class _Moments(NamedTuple):
             )
         variance: FloatArray = np.full_like(self.mean, np.nan)
         np.divide(self.deviation, self.weight - ddof, out=variance, where=self.weight > 0)
-        return variance
+        # What is left of a constant column: its mean is rounded once for each of the rows that are summed together.
+        rounding = np.finfo(np.float64).eps * np.clip(self.weight, 1, ROWS_TOGETHER) * self.mean
+        return np.where(variance <= rounding**2, 0.0, variance)
 
 
 def _attributes(moments: _Moments, params: SimpleNamespace, has_weights: bool) -> dict[str, Any]:
