@@ -60,11 +60,16 @@ if TYPE_CHECKING:
     )
     from mercer._persistence import FileFormatError as FileFormatError, load as load, save as save
     from mercer._show_versions import show_versions as show_versions
+    from mercer._versions import VersionWarning as VersionWarning
 
 __version__ = "0.1.0"
 
 # Everything loads when first used: `import mercer` itself imports nothing else.
 __getattr__, __dir__ = exports(
     __name__,
-    {"._persistence": ("FileFormatError", "load", "save"), "._show_versions": ("show_versions",)},
+    {
+        "._persistence": ("FileFormatError", "load", "save"),
+        "._show_versions": ("show_versions",),
+        "._versions": ("VersionWarning",),
+    },
 )

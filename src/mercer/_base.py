@@ -10,9 +10,11 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
+import mercer
 from mercer._params import Rule
 from mercer._trace import Record, Solver, Status, iterate, log
 from mercer._tuning import Space
+from mercer._versions import warn_of_other_versions
 
 try:  # scikit-learn 1.9 and up
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -33,6 +35,16 @@ class MercerEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc
 
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {}
     _search_space: ClassVar[Mapping[str, Space] | None] = None  # what is worth searching; None: nothing was said of it
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle holds: the version that made it too."""
+        return {**super().__getstate__(), "_mercer_version": mercer.__version__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        version = state.pop("_mercer_version", None)
+        warn_of_other_versions(f"this {type(self).__name__}", {"mercer": version}, stacklevel=2)
+        super().__setstate__(state)
 
     def _store(self, attributes: Mapping[str, Any]) -> None:
         """Set fitted attributes, all at once at the end of a fit."""

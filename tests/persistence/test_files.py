@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import bz2
+import copy
 import doctest
+import gzip
+import io
+import lzma
 import os
+import pickle
 import stat
+import warnings
+import zipfile
+import zlib
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
+import safetensors.numpy
+from sklearn.exceptions import InconsistentVersionWarning
 
 import mercer
 import mercer._persistence.file as file_module
@@ -16,6 +28,7 @@ import mercer._persistence.models as models_module
 from mercer.ensemble import RandomForestRegressor
 from mercer.linear_model import Ridge
 from tests.common.cases import make_data
+from tests.persistence.forging import forge, read
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +105,7 @@ def test_a_link_is_followed(model, tmp_path):
     assert mercer.load(tmp_path / "link").alpha == 1.0
 
 
-@pytest.mark.parametrize("path", ["", "a\0b", b"bytes"], ids=repr)
+@pytest.mark.parametrize("path", ["", "a\0b"], ids=repr)
 def test_what_names_no_file_is_refused(model, path):
     for action in (lambda: mercer.save(model, path), lambda: mercer.load(path)):
         with pytest.raises(ValueError, match="must be the name of a file"):
@@ -128,6 +141,146 @@ def test_the_examples_in_the_documentation_run():
     results = doctest.testmod(models_module)
     assert results.attempted >= 10
     assert results.failed == 0
+
+
+# ---- open files and bytes
+
+
+def content_of(model):
+    file = io.BytesIO()
+    mercer.save(model, file)
+    return file.getvalue()
+
+
+def test_an_open_file_gets_and_gives_the_same_bytes_as_a_path(model, tmp_path):
+    mercer.save(model, tmp_path / "model")
+    assert content_of(model) == (tmp_path / "model").read_bytes()
+    for buffering in (0, -1):
+        with open(tmp_path / "other", "wb", buffering=buffering) as file:
+            file.write(b"before")
+            mercer.save(model, file)
+        with open(tmp_path / "other", "rb", buffering=buffering) as file:
+            assert file.read(6) == b"before"
+            np.testing.assert_array_equal(mercer.load(file).coef_, model.coef_)
+    with gzip.open(tmp_path / "packed", "wb") as file:
+        mercer.save(model, file)
+    with gzip.open(tmp_path / "packed", "rb") as file:
+        np.testing.assert_array_equal(mercer.load(file).coef_, model.coef_)
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_bytes_are_loaded_and_mapped(model, kind):
+    content = kind(content_of(model))
+    loaded = mercer.load(content)
+    loaded.coef_[...] = 0  # its own
+    mapped = mercer.load(content, mmap=True)
+    np.testing.assert_array_equal(mapped.coef_, model.coef_)
+    assert not mapped.coef_.flags.writeable
+
+
+def test_a_file_that_is_open_for_text_is_refused(model, tmp_path):
+    with open(tmp_path / "model", "w") as file, pytest.raises(TypeError):
+        mercer.save(model, file)
+    with open(tmp_path / "model") as file, pytest.raises(TypeError, match="mode 'rb'"):
+        mercer.load(file)
+
+
+class Slow(io.RawIOBase):
+    """Takes a few bytes at a time."""
+
+    def __init__(self):
+        self.content = b""
+
+    def write(self, content):
+        self.content += bytes(content[:100])
+        return min(100, len(content))
+
+
+def test_a_file_that_takes_a_part_gets_the_rest(model):
+    file = Slow()
+    mercer.save(model, file)
+    assert file.content == content_of(model)
+
+
+# ---- other formats
+
+
+def compressed(module):
+    return lambda model: module.compress(pickle.dumps(model))
+
+
+def zipped(model):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("schema.json", "{}")
+    return file.getvalue()
+
+
+def dumped(model):
+    file = io.BytesIO()
+    joblib.dump(model, file)
+    return file.getvalue()
+
+
+def array(model):
+    file = io.BytesIO()
+    np.save(file, model.coef_)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("write", "message"),
+    [
+        *((lambda model, protocol=protocol: pickle.dumps(model, protocol), "it is a pickle") for protocol in range(2, 6)),
+        (dumped, "it is a pickle.*joblib"),
+        *((compressed(module), "compressed by.*joblib") for module in (gzip, zlib, bz2, lzma)),
+        (zipped, "it is a zip archive.*skops"),
+        (array, "array of NumPy's"),
+        (lambda model: safetensors.numpy.save({"a": np.zeros(3)}), "holds tensors .safetensors., but no model of Mercer's"),
+        (lambda model: b'{"model": 1}', "it is a text"),
+        (lambda model: b"", "it is empty"),
+        (lambda model: content_of(model)[:-1], "cut short: 1 bytes of its tensors are missing"),
+        (lambda model: content_of(model)[:50], "cut short: the header"),
+        (lambda model: content_of(model) + b"x", "1 bytes follow"),
+    ],
+)
+def test_a_file_of_another_format_is_named(model, write, message, tmp_path):
+    path = tmp_path / "other"
+    path.write_bytes(write(model))
+    for source in (path, path.read_bytes()):
+        with pytest.raises(mercer.FileFormatError, match=message):
+            mercer.load(source)
+
+
+# ---- other versions
+
+
+@pytest.mark.parametrize("name", ["mercer", "scikit-learn"])
+def test_a_file_of_another_version_warns(model, name, tmp_path):
+    mercer.save(model, tmp_path / "model")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mercer.load(tmp_path / "model")
+    structure, tensors = read(tmp_path / "model")
+    path = forge(tmp_path / "other", {**structure, name: "0.0.7"}, tensors)
+    with pytest.warns(mercer.VersionWarning, match=rf"Ridge.*stored by {name} 0\.0\.7, and this is {name}") as caught:
+        loaded = mercer.load(path)
+    assert caught[0].filename == __file__
+    assert issubclass(mercer.VersionWarning, InconsistentVersionWarning)
+    np.testing.assert_array_equal(loaded.coef_, model.coef_)
+
+
+def test_a_pickle_of_another_version_warns(model, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(mercer, "__version__", "0.0.7")
+        content = pickle.dumps(model)
+    with pytest.warns(mercer.VersionWarning, match=r"this Ridge was stored by mercer 0\.0\.7, and this is mercer"):
+        loaded = pickle.loads(content)
+    assert vars(loaded).keys() == vars(model).keys()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for copied in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+            assert vars(copied).keys() == vars(model).keys()
 
 
 # ---- mapping

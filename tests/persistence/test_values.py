@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import subprocess
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import PredefinedSplit, ShuffleSplit, TimeSeriesSplit
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import Bunch
 
 import mercer
@@ -83,8 +85,11 @@ VALUES = st.recursive(
 
 @settings(max_examples=300, deadline=None)
 @given(value=VALUES)
-def test_any_value_comes_back_as_it_was(value, path):
-    assert same(round_trip(value, path), value)
+def test_any_value_comes_back_as_it_was(value):
+    model, file = Ridge(), io.BytesIO()
+    model.value_ = value
+    mercer.save(model, file)
+    assert same(mercer.load(file.getvalue()).value_, value)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +178,10 @@ def deep():
         (Colour.RED, r"model\.value_: an object of the class tests\.persistence\.test_values\.Colour cannot be stored"),
         (Colour, r"the class tests\.persistence\.test_values\.Colour cannot be stored"),
         (open, "cannot be stored"),
-        (np.ma.masked_array([1.0]), r"numpy\.ma\.(core\.)?MaskedArray cannot be stored"),
+        (
+            np.ma.mrecords.MaskedRecords((1,)) if hasattr(np.ma, "mrecords") else np.zeros(1).view(np.recarray),
+            "cannot be stored",
+        ),
         (np.zeros(2, dtype="f8,i4"), r"model\.value_: an array of dtype .* cannot be stored"),
         (np.zeros(2, dtype=np.longdouble), "cannot be stored"),
         (np.longdouble(1), "cannot be stored"),
@@ -199,10 +207,42 @@ def test_only_an_estimator_can_be_saved(model, path):
         mercer.save(model, path)
 
 
-def test_a_model_with_parameters_that_are_not_valid_does_not_load(path):
-    mercer.save(Ridge(alpha=-1.0), path)
-    with pytest.raises(mercer.FileFormatError, match=r"alpha=-1\.0 is not valid"):
-        mercer.load(path)
+def test_what_a_reader_would_refuse_is_not_written(path):
+    for model, message in (
+        (Ridge(alpha=-1.0), r"model: Ridge: alpha=-1\.0 is not valid"),
+        (make_pipeline(Ridge(alpha="x")), r"model\.steps\[0\]\[1\]: Ridge: alpha='x' is not valid"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            mercer.save(model, path)
+    model = Ridge()
+    model.keys_ = {k * (2**61 - 1) for k in range(1, 1000)}
+    with pytest.raises(TypeError, match=r"model\.keys_: too many keys have the same hash"):
+        mercer.save(model, path)
+    for _ in range(120):
+        outer = Ridge()
+        outer.inner_, model = model, outer
+    model.keys_ = None
+    with pytest.raises(TypeError, match="more than 100 deep"):
+        mercer.save(model, path)
+
+
+NAMES = st.one_of(st.text(), st.sampled_from([*dir(Ridge), "alpha", "coef_", "threshold", "_skl_callbacks", "note", "é"]))
+
+
+@settings(max_examples=200, deadline=None)
+@given(attributes=st.dictionaries(NAMES, VALUES, max_size=3), alpha=SCALARS, solver=SCALARS)
+def test_what_save_takes_load_gives_back(attributes, alpha, solver):
+    model = Ridge(alpha=alpha, solver=solver)
+    vars(model).update(attributes)
+    file = io.BytesIO()
+    try:
+        mercer.save(model, file)
+    except TypeError:
+        return
+    loaded = vars(mercer.load(file.getvalue()))
+    kept = {name: value for name, value in vars(model).items() if name != "_skl_callbacks"}
+    assert loaded.keys() == kept.keys()
+    assert all(same(loaded[name], value) for name, value in kept.items())
 
 
 # ---- the registry
@@ -226,10 +266,8 @@ def test_a_name_alone_finds_what_stands_under_it_among_all(kind):
     names = getattr(registry(), kind)
     everything = names._collect()
     for name, thing in everything.items():
-        assert names._find(name) in (thing, None)
+        assert names._find(name) is thing
         assert names[name] is thing
-    unfound = {name for name in everything if names._find(name) is None}
-    assert all(name.startswith("sklearn.") for name in unfound)  # what Mercer's modules pass on, under scikit-learn's names
 
 
 def _modules_after(text):
@@ -262,8 +300,8 @@ def test_the_functions_that_the_document_lists_are_those_that_files_may_hold():
     text = (Path(__file__).parents[2] / "docs" / "format.md").read_text()
     for name in registry().functions:
         module, _, function = name.rpartition(".")
-        assert f"`{function}`" in text, name
         assert f"`{module}" in text
+        assert module not in ("numpy", "scipy.special") or f"`{function}`" in text, name
 
 
 def test_values_computed_when_first_asked_for_are_not_stored():

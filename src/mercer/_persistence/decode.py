@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from reprlib import repr as short  # what a file says may be as long as the file
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,33 +14,39 @@ import sklearn
 from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
 
-from mercer._base import MercerEstimator
 from mercer._native import kernels
-from mercer._params import check_params
 from mercer._persistence.arrays import Array, check_dtype, from_tensor
 from mercer._persistence.errors import FileFormatError
-from mercer._persistence.file import ModelFile
-from mercer._persistence.limits import MAX_COLLISIONS, MAX_DEPTH, MAX_OBJECTS, METHODS, SAFE_INTEGER, TRANSIENT
+from mercer._persistence.foreign import find_part, has_own_state, makers
+from mercer._persistence.limits import MAX_DEPTH, METHODS, SAFE_INTEGER
 from mercer._persistence.registry import Names, constructor_fields, registry
+from mercer._persistence.rules import Extents, check_attributes, check_estimator, check_keys
 
 Json = Any
 
+_AS_THEY_ARE = (str, bool, type(None))
 _HEX = re.compile(r"-?0x[0-9a-f]+")
-_FITTED = re.compile(r"_?[A-Za-z][A-Za-z0-9_]*")
-_NO_NUMBER = re.compile("nan|-?inf")
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _SPARSE = {"csr_matrix": sp.csr_matrix, "csc_matrix": sp.csc_matrix, "csr_array": sp.csr_array, "csc_array": sp.csc_array}
+
+
+class Tensors(Protocol):
+    """What holds the tensors: a file, or what is about to be written to one."""
+
+    @property
+    def names(self) -> Iterable[str]: ...
+
+    def tensor(self, name: str) -> Array: ...
 
 
 class Decoder:
     """Builds the objects of a file in their order, each from values and from objects built before it."""
 
-    def __init__(self, file: ModelFile) -> None:
+    def __init__(self, file: Tensors) -> None:
         self._file = file
         self._built: list[Any] = []
-        self._sizes: list[int] = []  # of each object, counting those it refers to
-        self._depths: list[int] = []
-        self._size = self._depth = 0  # of the object being built
+        self._extents = Extents()
+        self._extent = (1, 1)  # of the object being built
         self._unused = set(file.names)
 
     def build(self, objects: Json) -> Any:
@@ -49,15 +54,14 @@ class Decoder:
         if not isinstance(objects, list) or not objects:
             raise FileFormatError("the structure holds no objects.")
         for place, entry in enumerate(objects):
-            self._size, self._depth = 1, 1
+            self._extent = (1, 1)
             try:
                 self._built.append(self._entry(entry))
             except FileFormatError as error:
                 raise FileFormatError(f"object {place}{_called(entry)}: {error}") from error
             except Exception as error:  # of a constructor that was handed what it cannot take
                 raise FileFormatError(f"object {place}{_called(entry)}: {type(error).__name__}: {error}") from error
-            self._sizes.append(self._size)
-            self._depths.append(self._depth)
+            self._extents.append(self._extent)
         if self._unused:
             raise FileFormatError(f"the tensor {min(self._unused)!r} belongs to no object.")
         if not isinstance(self._built[-1], BaseEstimator):
@@ -69,7 +73,7 @@ class Decoder:
     def _value(self, json: Json, depth: int = 0) -> Any:
         if depth > MAX_DEPTH:
             raise FileFormatError(f"values are nested more than {MAX_DEPTH} deep.")
-        if json is None or isinstance(json, (bool, str)):
+        if type(json) in _AS_THEY_ARE:
             return json
         if isinstance(json, int):
             return json if -SAFE_INTEGER <= json <= SAFE_INTEGER else _fail("an integer is too large to be written like this")
@@ -101,7 +105,7 @@ class Decoder:
         return tuple(self._value(item, depth + 1) for item in _list(content))
 
     def _set(self, content: Json, depth: int) -> set[Any]:
-        return set(_keys(self._tuple(content, depth)))
+        return set(check_keys(self._tuple(content, depth)))
 
     def _frozenset(self, content: Json, depth: int) -> frozenset[Any]:
         return frozenset(self._set(content, depth))
@@ -111,7 +115,7 @@ class Decoder:
 
     def _pairs(self, content: Json, depth: int) -> dict[Any, Any]:
         pairs = [_list(pair, 2) for pair in _list(content)]
-        keys = _keys([self._value(key, depth + 1) for key, _ in pairs])
+        keys = check_keys([self._value(key, depth + 1) for key, _ in pairs])
         return {key: self._value(item, depth + 1) for key, (_, item) in zip(keys, pairs, strict=True)}
 
     def _bunch(self, content: Json, depth: int) -> Bunch:
@@ -145,10 +149,7 @@ class Decoder:
     def _reference(self, content: Json, depth: int) -> Any:
         if not _is_count(content) or content >= len(self._built):
             raise FileFormatError(f"it refers to object {short(content)}, which does not come before it.")
-        self._size += self._sizes[content]
-        self._depth = max(self._depth, self._depths[content] + 1)
-        if self._size > MAX_OBJECTS or self._depth > MAX_DEPTH:
-            raise FileFormatError(f"objects hold one another more than {MAX_DEPTH} deep or {MAX_OBJECTS} times.")
+        self._extent = self._extents.refer(self._extent, content)
         return self._built[content]
 
     # ---- objects
@@ -202,6 +203,30 @@ class Decoder:
         matrix.check_format(full_check=True)
         return matrix
 
+    def _masked(self, entry: dict[str, Json]) -> Any:
+        data, mask, fill_value = (self._value(part) for part in _take(entry, "data", "mask", "fill_value"))
+        if type(data) is not np.ndarray or type(mask) is not np.ndarray or mask.dtype != bool or mask.shape != data.shape:
+            raise FileFormatError("the mask of an array does not fit it.")
+        return np.ma.MaskedArray(data, mask=mask, fill_value=fill_value)
+
+    def _made(self, entry: dict[str, Json]) -> Any:
+        name, content = _take(entry, "by", "arguments")
+        if not isinstance(name, str) or name not in makers():
+            raise FileFormatError(f"nothing is made by {short(name)}.")
+        value = makers()[name].make(**self._dict(content, 0))
+        return value if makers()[name].is_result(value) else _fail(f"the arguments of {name} do not make one")
+
+    def _part(self, entry: dict[str, Json]) -> Any:
+        owner, name, content = _take(entry, "of", "class", "attributes")
+        kind = find_part(_look_up(registry().estimators, owner, "class"), _of_kind(name, str))
+        if kind is None:
+            raise FileFormatError(f"{owner} has no parts of a class {short(name)}; another version of scikit-learn may.")
+        attributes = self._dict(content, 0)
+        check_attributes(kind, attributes)
+        part: Any = object.__new__(kind)
+        vars(part).update(attributes)
+        return part
+
     def _record(self, entry: dict[str, Json]) -> Any:
         name, content = _take(entry, "class", "fields")
         record = _look_up(registry().records, name, "class")
@@ -217,11 +242,11 @@ class Decoder:
         if unknown := params.keys() - set(constructor_fields(kind)):
             raise FileFormatError(f"{name} has no parameter {short(min(unknown))}.")
         estimator = kind(**params)
-        if isinstance(estimator, MercerEstimator):
-            check_params(estimator)
-        for attribute in attributes:
-            _check_attribute(estimator, attribute)
-        vars(estimator).update(attributes)
+        check_estimator(estimator, attributes)
+        if has_own_state(kind):
+            estimator.__setstate__({**vars(estimator), **attributes, "_sklearn_version": sklearn.__version__})
+        else:
+            vars(estimator).update(attributes)
         return estimator if requests is None else _with_requests(estimator, self._dict(requests, 0))
 
 
@@ -249,17 +274,12 @@ _OBJECTS: dict[str, Callable[[Decoder, dict[str, Json]], Any]] = {
     "trees": Decoder._trees,
     "random_state": Decoder._random_state,
     "sparse": Decoder._sparse,
+    "masked": Decoder._masked,
+    "made": Decoder._made,
+    "part": Decoder._part,
     "record": Decoder._record,
     "estimator": Decoder._estimator,
 }
-
-
-def _check_attribute(estimator: BaseEstimator, name: str) -> None:
-    """Fitted attributes begin or end with an underscore, and hide no parameter and nothing that the class defines."""
-    is_fitted = _FITTED.fullmatch(name) is not None and (name.startswith("_") or name.endswith("_"))
-    found = getattr(type(estimator), name, None)
-    if not is_fitted or name in {*vars(estimator), *TRANSIENT} or callable(found) or hasattr(found, "__get__"):
-        raise FileFormatError(f"{type(estimator).__name__} cannot have an attribute {short(name)} of its own.")
 
 
 def _with_requests(estimator: BaseEstimator, requests: dict[str, Any]) -> BaseEstimator:
@@ -312,12 +332,6 @@ def _is_count(value: Any) -> bool:
 
 def _text(json: Json, pattern: re.Pattern[str]) -> str:
     return json if isinstance(json, str) and pattern.fullmatch(json) else _fail(f"{short(json)} is not written as it should be")
-
-
-def _keys(values: Sequence[Any]) -> Sequence[Any]:
-    """Values that are keys, once it is known that they are not chosen to make a search among them slow."""
-    counts = Counter(hash(value) for value in values)
-    return values if max(counts.values(), default=0) <= MAX_COLLISIONS else _fail("too many keys have the same hash")
 
 
 def _of_kind(value: Any, kind: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from enum import Enum
 from functools import cache
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,12 +17,15 @@ from mercer._lazy import lazy_property
 from mercer._native import kernels
 from mercer._persistence.arrays import Array, check_dtype, to_tensor
 from mercer._persistence.errors import FileFormatError
+from mercer._persistence.foreign import find_part, has_own_state, maker_of
 from mercer._persistence.limits import MAX_DEPTH, METHODS, SAFE_INTEGER, TRANSIENT
 from mercer._persistence.registry import constructor_fields, registry
+from mercer._persistence.rules import Extents, check_attributes, check_estimator, check_keys
 
 Json = Any
 Path = tuple[Any, ...]  # (the path of the owner, what to write after it); empty for the model
 
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, np.ufunc, type(np.mean))
 _SPARSE = {sp.csr_matrix: "csr_matrix", sp.csc_matrix: "csc_matrix", sp.csr_array: "csr_array", sp.csc_array: "csc_array"}
 
 
@@ -34,6 +38,9 @@ class Encoder:
         self._places: dict[int, int] = {}
         self._open: set[int] = set()
         self._kept: list[Any] = []  # so that no two objects have the same id
+        self._extents = Extents()
+        self._extent = (1, 1)  # of the object that is added
+        self._owners: list[type[BaseEstimator]] = []  # classes of the estimators that hold the value that is added
 
     def add(self, value: Any, path: Path = (), depth: int = 0) -> Json:
         """The JSON value that stands for a value; its objects are added on the way."""
@@ -47,8 +54,9 @@ class Encoder:
         if isinstance(value, Enum):
             name = registry().enums.name_of(kind)
             return {"enum": [name, value.name]} if name is not None else self._refuse(value, path)
-        if (name := registry().functions.name_of(value)) is not None:
-            return {"function": name}
+        if isinstance(value, _FUNCTIONS):
+            name = registry().functions.name_of(value)
+            return {"function": name} if name is not None else self._refuse(value, path)
         if isinstance(value, type):
             name = registry().types.name_of(value)
             return {"type": name} if name is not None else self._refuse(value, path)
@@ -75,12 +83,14 @@ class Encoder:
 
     def _set(self, value: set[Any] | frozenset[Any], path: Path, depth: int) -> Json:
         # In the order of what stands for the items, so that the same model gives the same file.
+        _obey(path, check_keys, list(value))
         items = sorted((self.add(item, path, depth + 1) for item in value), key=repr)
         return {"set" if type(value) is set else "frozenset": items}
 
     def _dict(self, value: dict[Any, Any], path: Path, depth: int) -> Json:
         if all(type(key) is str for key in value):
             return {"dict": self._named(value, path, depth)}
+        _obey(path, check_keys, list(value))
         items = [
             [self.add(key, (path, "key"), depth + 1), self.add(item, (path, key), depth + 1)] for key, item in value.items()
         ]
@@ -124,12 +134,19 @@ class Encoder:
 
     def _object(self, value: Any, path: Path, depth: int) -> int:
         """The place of an object in the list, where it is put unless it is there."""
-        if (place := self._places.get(id(value))) is not None:
-            return place
+        if (place := self._places.get(id(value))) is None:
+            place = self._add_object(value, path, depth)
+        self._extent = _obey(path, self._extents.refer, self._extent, place)
+        return place
+
+    def _add_object(self, value: Any, path: Path, depth: int) -> int:
         if id(value) in self._open:
             raise TypeError(f"{show(path)}: an object that holds itself cannot be stored.")
         self._open.add(id(value))
+        outer, self._extent = self._extent, (1, 1)
         entry = self._entry(value, path, depth + 1)
+        self._extents.append(self._extent)
+        self._extent = outer
         self._open.remove(id(value))
         self.objects.append(entry)
         self._kept.append(value)
@@ -146,10 +163,16 @@ class Encoder:
             return {"kind": "random_state", **self._random_state(value, path, depth)}
         if kind in _SPARSE:
             return {"kind": "sparse", **self._sparse(value, path, depth)}
+        if kind is np.ma.MaskedArray:
+            return {"kind": "masked", **self._masked(value, path, depth)}
         if (name := registry().estimators.name_of(kind)) is not None:
             return {"kind": "estimator", "class": name, **self._estimator(value, path, depth)}
         if (name := registry().records.name_of(kind)) is not None:
             return {"kind": "record", "class": name, "fields": self._fields(value, path, depth)}
+        if (made := maker_of(value)) is not None:
+            return {"kind": "made", "by": made[0], "arguments": self._named(made[1], path, depth)}
+        if self._owners and find_part(self._owners[-1], kind.__name__) is kind:
+            return {"kind": "part", **self._part(value, path, depth)}
         self._refuse(value, path)
 
     def _array(self, value: Array, path: Path, depth: int) -> dict[str, Json]:
@@ -185,21 +208,36 @@ class Encoder:
         parts = {"data": value.data, "indices": value.indices, "indptr": value.indptr}
         return {"class": _SPARSE[type(value)], "shape": list(value.shape), **self._named(parts, path, depth)}
 
+    def _masked(self, value: Any, path: Path, depth: int) -> dict[str, Json]:
+        parts = {"data": np.asarray(value.data), "mask": np.ma.getmaskarray(value), "fill_value": value.fill_value}
+        return self._named(parts, path, depth)
+
     def _estimator(self, value: BaseEstimator, path: Path, depth: int) -> dict[str, Json]:
         kind: Any = type(value)
+        self._owners.append(kind)
         params = _params_of(value)
         left_out = {*params, *TRANSIENT, *lazy_names(kind)}
-        attributes = {name: item for name, item in vars(value).items() if name not in left_out}
+        attributes = {name: item for name, item in state_of(value).items() if name not in left_out}
+        _obey(path, check_estimator, value, attributes)
         entry = {"params": self._named(params, path, depth), "attributes": self._named(attributes, path, depth)}
         if (request := vars(value).get("_metadata_request")) is not None:
             requests = {method: dict(getattr(request, method).requests) for method in METHODS if hasattr(request, method)}
             entry["requests"] = self._named({method: asked for method, asked in requests.items() if asked}, path, depth)
+        self._owners.pop()
         return entry
+
+    def _part(self, value: Any, path: Path, depth: int) -> dict[str, Json]:
+        kind = type(value)
+        attributes = {name: item for name, item in vars(value).items() if name not in TRANSIENT}
+        _obey(path, check_attributes, kind, attributes)
+        owner = registry().estimators.name_of(self._owners[-1])
+        return {"of": owner, "class": kind.__name__, "attributes": self._named(attributes, path, depth)}
 
     def _fields(self, value: Any, path: Path, depth: int) -> dict[str, Json]:
         kind: Any = type(value)
-        names = constructor_fields(kind)
-        return self._named({name: getattr(value, name if hasattr(value, name) else f"_{name}") for name in names}, path, depth)
+        fields = {name: _field(value, name) for name in constructor_fields(kind)}
+        _obey(path, kind, **fields)  # as the reader will make it
+        return self._named(fields, path, depth)
 
     def _refuse(self, value: Any, path: Path) -> NoReturn:
         kind = type(value)
@@ -211,7 +249,13 @@ class Encoder:
             reason = f"a Python function ({value.__name__}) cannot be stored, but for those that docs/format.md lists"
         else:
             reason = f"an object of the class {_full_name(kind)} cannot be stored"
-        raise TypeError(f"{show(path)}: {reason}.")
+        raise TypeError(f"{show(path)}: {reason}{self._counterpart()}.")
+
+    def _counterpart(self) -> str:
+        """Mercer's class of the name of the one that holds what cannot be stored, if that is scikit-learn's."""
+        name = registry().estimators.name_of(self._owners[-1]) if self._owners else None
+        own = (name or "").replace("sklearn.", "mercer.", 1)
+        return f"; {own} can" if own != name and own in registry().estimators else ""
 
 
 _VALUES: dict[type, Any] = {
@@ -239,6 +283,29 @@ def _params_of(estimator: BaseEstimator) -> dict[str, Any]:
         given: dict[str, Any] = estimator.get_params(deep=False)
         return given
     return {name: getattr(estimator, name) for name in sorted(constructor_fields(kind))}
+
+
+def _field(record: Any, name: str) -> Any:
+    """What a record was given: its attribute of the name, with an underscore before, or among arguments that it passes on."""
+    if hasattr(record, name):
+        return getattr(record, name)
+    passed_on = getattr(record, "cvargs", {})  # of scikit-learn's repeated splitters
+    return passed_on[name] if name in passed_on else getattr(record, f"_{name}")
+
+
+def state_of(estimator: BaseEstimator) -> dict[str, Any]:
+    """The attributes of an estimator; of a class that says itself what its state is, the state."""
+    kind: Any = type(estimator)
+    state: dict[str, Any] = estimator.__getstate__() if has_own_state(kind) else vars(estimator)
+    return {name: value for name, value in state.items() if name != "_sklearn_version"}
+
+
+def _obey(path: Path, rule: Any, *args: Any, **kwargs: Any) -> Any:
+    """What a rule of the reader gives; what it refuses is refused by the writer, with the place where it is."""
+    try:
+        return rule(*args, **kwargs)
+    except (ValueError, TypeError) as error:
+        raise TypeError(f"{show(path)}: {error}") from error
 
 
 @cache

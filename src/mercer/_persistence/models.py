@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from reprlib import repr as short
-from typing import Any
+from typing import Any, BinaryIO
 
 import sklearn
 from sklearn.base import BaseEstimator
 
 import mercer
+from mercer._persistence import json_text
 from mercer._persistence.decode import Decoder
 from mercer._persistence.encode import Encoder
 from mercer._persistence.errors import FileFormatError
-from mercer._persistence.file import ModelFile, PathLike, open_file, write_file
-from mercer._persistence.limits import SAFE_INTEGER
+from mercer._persistence.file import ModelFile, PathLike, Source, called, open_source, write_target
+from mercer._versions import warn_of_other_versions
 
 KEY = "mercer"  # of the structure among the metadata
 FORMAT = "mercer-model"
 VERSION = 1
 
 
-def save(model: BaseEstimator, path: PathLike, *, overwrite: bool = True) -> None:
+def save(model: BaseEstimator, path: PathLike | BinaryIO, *, overwrite: bool = True) -> None:
     """Save a model to one file that holds data alone: arrays as safetensors, structure as JSON.
 
     The file is written beside `path`, brought to disk and then renamed: a reader sees the old file or the new one, whole, and
@@ -30,17 +32,18 @@ def save(model: BaseEstimator, path: PathLike, *, overwrite: bool = True) -> Non
     Parameters
     ----------
     model : estimator
-        An estimator of Mercer's, fitted or not, or scikit-learn's `Pipeline`, `ColumnTransformer`, `FeatureUnion` or
-        `TransformedTargetRegressor` of such, with scikit-learn's encoders and imputers among them.
-    path : str or os.PathLike
-        The file. A link is followed.
+        An estimator of Mercer's, fitted or not, or one of scikit-learn's whose state is data: pipelines, searches,
+        vectorisers, encoders, decompositions, selectors, wrappers. Attributes of your own are stored with it if they are data.
+    path : str, os.PathLike or binary file
+        The file; a link is followed. To an open file (anything with `write`) the bytes are written as they are.
     overwrite : bool, default=True
         Whether an existing file is replaced; FileExistsError otherwise.
 
     Raises
     ------
     TypeError
-        Something in the model is not data, such as a function of the user's; the message says where it is.
+        Something in the model is not data, such as a function of the user's; the message says where it is and what else can
+        be done. So does something that a reader would refuse, such as a parameter that is not valid.
 
     Notes
     -----
@@ -60,8 +63,7 @@ def save(model: BaseEstimator, path: PathLike, *, overwrite: bool = True) -> Non
     """
     if not isinstance(model, BaseEstimator):
         raise TypeError(f"model={model!r} cannot be saved; it must be an estimator (an instance).")
-    encoder = Encoder()
-    encoder.add(model)
+    encoder = _encoded(model)
     structure = {
         "format": FORMAT,
         "version": VERSION,
@@ -71,20 +73,20 @@ def save(model: BaseEstimator, path: PathLike, *, overwrite: bool = True) -> Non
     }
     # One entry: safetensors writes several in any order, and the same model is to give the same file.
     metadata = {KEY: json.dumps(structure, allow_nan=False, separators=(",", ":"))}
-    write_file(path, encoder.tensors, metadata, overwrite=overwrite)
+    write_target(path, encoder.tensors, metadata, overwrite=overwrite)
 
 
-def load(path: PathLike, *, mmap: bool = False) -> Any:
+def load(path: Source, *, mmap: bool = False) -> Any:
     """Load a model that `save` wrote. Nothing in the file is executed, and nothing is imported by a name from it.
 
     Parameters
     ----------
-    path : str or os.PathLike
-        The file.
+    path : str, os.PathLike, bytes or binary file
+        The file, its content, or an open file (anything with `read`), which is read to its end.
     mmap : bool, default=False
         Whether arrays are mapped from the file rather than read: loading takes no time and processes share the memory. The
         arrays are read only, so that `partial_fit` and warm starts may refuse them, and the file must not be changed in place
-        (`save` never does; it makes a new one).
+        (`save` never does; it makes a new one). Of bytes and open files, arrays are then views of the bytes.
 
     Returns
     -------
@@ -99,6 +101,11 @@ def load(path: PathLike, *, mmap: bool = False) -> Any:
     OSError
         The file cannot be read.
 
+    Warns
+    -----
+    mercer.VersionWarning
+        Another version of Mercer or scikit-learn wrote the file.
+
     Examples
     --------
     >>> import os, tempfile
@@ -109,23 +116,45 @@ def load(path: PathLike, *, mmap: bool = False) -> Any:
     >>> mercer.load(path, mmap=True).predict([[4.0]])
     array([1], dtype=int32)
     """
-    with open_file(path, is_mapped=mmap) as file:
-        try:
-            return Decoder(file).build(_objects(file))
-        except FileFormatError as error:
-            raise FileFormatError(f"{path}: {error}") from error
-
-
-def _objects(file: ModelFile) -> Any:
-    """The objects of a file of ours and of a version that is known."""
-    if not isinstance(text := file.metadata.get(KEY), str):
-        raise FileFormatError("it holds tensors, but no model of Mercer's.")
     try:
-        structure = json.loads(text, object_pairs_hook=_without_repeats, parse_int=_small, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"its structure is not JSON as it should be: {error}.") from error
+        with open_source(path, is_mapped=mmap) as file:
+            structure = _structure(file)
+            model = Decoder(file).build(structure.get("objects"))
+    except FileFormatError as error:
+        raise FileFormatError(f"{called(path)}: {error}") from error
+    versions = {name: structure.get(name) for name in ("mercer", "scikit-learn")}
+    warn_of_other_versions(f"{called(path)} ({type(model).__name__})", versions, stacklevel=2)
+    return model
+
+
+def _encoded(model: BaseEstimator) -> Encoder:
+    """The model as data, by the rules that a reader has: what would not load is not written."""
+    encoder = Encoder()
+    try:
+        encoder.add(model)
+    except TypeError as error:
+        raise TypeError(f"{error} {_remedy(model)}") from error.__cause__
+    return encoder
+
+
+def _remedy(model: BaseEstimator) -> str:
+    """What else can be done with a model that cannot be stored."""
+    joblib = "joblib.dump stores any model, in a file that executes what is in it when it is loaded."
+    best = getattr(model, "best_estimator_", None)
+    if isinstance(best, BaseEstimator):
+        with contextlib.suppress(TypeError):
+            Encoder().add(best)
+            return f"model.best_estimator_ can be stored by itself; {joblib}"
+    return joblib
+
+
+def _structure(file: ModelFile) -> dict[str, Any]:
+    """What a file of ours and of a format version that is known says of its model."""
+    if not isinstance(text := file.metadata.get(KEY), str):
+        raise FileFormatError("it holds tensors (safetensors), but no model of Mercer's.")
+    structure = json_text.parse(text, "its structure")
     if not isinstance(structure, dict) or structure.get("format") != FORMAT:
-        raise FileFormatError("it holds tensors, but no model of Mercer's.")
+        raise FileFormatError("it holds tensors (safetensors), but no model of Mercer's.")
     if (version := structure.get("version")) is True or version != VERSION:
         raise FileFormatError(
             f"it has the format version {short(version)}, written by Mercer {short(structure.get('mercer'))}; this is Mercer "
@@ -133,21 +162,7 @@ def _objects(file: ModelFile) -> Any:
         )
     if unknown := structure.keys() - {"format", "version", "mercer", "scikit-learn", "objects"}:
         raise FileFormatError(f"the part {short(min(unknown))} of its structure is not known.")
-    return structure.get("objects")
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name occurs twice in one object")
-    return found
-
-
-def _small(digits: str) -> int:
-    if len(digits) > len(str(SAFE_INTEGER)) + 1:  # before time is spent on it
-        raise ValueError("an integer has too many digits")
-    return int(digits)
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is not a number of JSON's")
+    for name in ("mercer", "scikit-learn"):
+        if not isinstance(structure.get(name), (str, type(None))) or len(structure.get(name) or "") > 100:
+            raise FileFormatError(f"the version {short(structure[name])} of {name} is not the name of one.")
+    return structure

@@ -22,13 +22,9 @@ from sklearn.base import BaseEstimator
 from mercer._discovery import is_own_estimator, public_estimators, public_module_names, public_modules
 from mercer._exports import own_names
 from mercer._lazy import lazy_property
+from mercer._persistence import foreign
 
 Thing = TypeVar("Thing")
-
-
-def _by_name(*entries: str) -> dict[str, str]:
-    """Entries "module:name" under the name "module.name"."""
-    return {entry.replace(":", "."): entry for entry in entries}
 
 
 # Objects of the library that are kept in estimators. A file says what their constructor is given. Other dataclasses of packages
@@ -77,50 +73,10 @@ _RECORDS = {
     "LeastSquaresSolution": "mercer.linear_model._least_squares.solvers:Solution",
 }
 
-# Of scikit-learn: what pipelines are built of, beside all that Mercer's own modules pass on.
-_SCIKIT_LEARN = _by_name(
-    "sklearn.compose:ColumnTransformer",
-    "sklearn.compose:TransformedTargetRegressor",
-    "sklearn.dummy:DummyClassifier",
-    "sklearn.dummy:DummyRegressor",
-    "sklearn.impute:KNNImputer",
-    "sklearn.impute:MissingIndicator",
-    "sklearn.impute:SimpleImputer",
-    "sklearn.pipeline:FeatureUnion",
-    "sklearn.pipeline:Pipeline",
-    "sklearn.preprocessing:Binarizer",
-    "sklearn.preprocessing:FunctionTransformer",
-    "sklearn.preprocessing:KBinsDiscretizer",
-    "sklearn.preprocessing:LabelBinarizer",
-    "sklearn.preprocessing:LabelEncoder",
-    "sklearn.preprocessing:MaxAbsScaler",
-    "sklearn.preprocessing:MinMaxScaler",
-    "sklearn.preprocessing:Normalizer",
-    "sklearn.preprocessing:OneHotEncoder",
-    "sklearn.preprocessing:OrdinalEncoder",
-    "sklearn.preprocessing:PolynomialFeatures",
-    "sklearn.preprocessing:PowerTransformer",
-    "sklearn.preprocessing:QuantileTransformer",
-    "sklearn.preprocessing:RobustScaler",
-    "sklearn.preprocessing:StandardScaler",
-    "sklearn.preprocessing:TargetEncoder",
-)
-_SCIKIT_LEARN_RECORDS = _by_name(
-    "sklearn.compose:make_column_selector",
-    "sklearn.model_selection:GroupKFold",
-    "sklearn.model_selection:GroupShuffleSplit",
-    "sklearn.model_selection:KFold",
-    "sklearn.model_selection:LeaveOneGroupOut",
-    "sklearn.model_selection:LeaveOneOut",
-    "sklearn.model_selection:LeavePGroupsOut",
-    "sklearn.model_selection:LeavePOut",
-    "sklearn.model_selection:PredefinedSplit",
-    "sklearn.model_selection:ShuffleSplit",
-    "sklearn.model_selection:StratifiedGroupKFold",
-    "sklearn.model_selection:StratifiedKFold",
-    "sklearn.model_selection:StratifiedShuffleSplit",
-    "sklearn.model_selection:TimeSeriesSplit",
-)
+# Modules whose public functions measure or score arrays and do nothing else, so that a file may name them.
+_FUNCTION_MODULES = (
+    "mercer.metrics", "sklearn.feature_selection", "sklearn.metrics", "sklearn.metrics.cluster", "sklearn.metrics.pairwise",
+)  # fmt: skip
 
 # Functions of one array that transform features or targets, as in FunctionTransformer and TransformedTargetRegressor.
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -151,11 +107,17 @@ class Names(Generic[Thing]):
     """Things by the names that files have for them, and the other way round.
 
     To look up a name, `find` imports no more than the family of that one thing. What it does not find is looked for among all
-    things, which `collect` imports; all are needed to tell the name of a thing.
+    things, which `collect` imports. `guess` gives the name that a thing would have by where it was made, if that can be told
+    without a look at all the others.
     """
 
-    def __init__(self, find: Callable[[str], Thing | None], collect: Callable[[], dict[str, Thing]]) -> None:
-        self._find, self._collect = find, functools.cache(collect)
+    def __init__(
+        self,
+        find: Callable[[str], Thing | None],
+        collect: Callable[[], dict[str, Thing]],
+        guess: Callable[[Any], str | None] = lambda thing: None,
+    ) -> None:
+        self._find, self._collect, self._guess = functools.lru_cache(maxsize=10_000)(find), functools.cache(collect), guess
 
     def __getitem__(self, name: str) -> Thing:
         found = self._find(name)
@@ -168,6 +130,8 @@ class Names(Generic[Thing]):
         return iter(self._collect())
 
     def name_of(self, thing: Any) -> str | None:
+        if (guess := self._guess(thing)) is not None and self._find(guess) is thing:
+            return guess
         return self._names.get(id(thing))
 
     @lazy_property
@@ -190,10 +154,10 @@ class Registry:
 def registry() -> Registry:
     """The one registry. All imports happen here, of modules that this library names: a file can but choose among them."""
     return Registry(
-        estimators=Names(_find_estimator, _collect_estimators),
-        records=Names(_find_record, _collect_records),
+        estimators=Names(_find_estimator, _collect_estimators, foreign.public_name),
+        records=Names(_find_record, _collect_records, foreign.public_name),
         enums=Names(_find_enum, lambda: _of_kind(_RECORDS, _find_enum)),
-        functions=Names(_FUNCTIONS.get, lambda: _FUNCTIONS),
+        functions=Names(_find_function, _collect_functions),
         types=Names(_TYPES.get, lambda: _TYPES),
     )
 
@@ -209,17 +173,18 @@ def constructor_fields(record: type) -> tuple[str, ...]:
 
 
 def _find_estimator(name: str) -> type[BaseEstimator] | None:
-    if name in _SCIKIT_LEARN:
-        listed: type[BaseEstimator] = _imported(_SCIKIT_LEARN[name])
-        return listed
+    if name.startswith("sklearn."):
+        return foreign.find_estimator(name)
     found = _find_public(name)
     return found if is_own_estimator(found) else None
 
 
 def _find_record(name: str) -> type | None:
-    if entry := _RECORDS.get(name) or _SCIKIT_LEARN_RECORDS.get(name):
+    if entry := _RECORDS.get(name):
         listed: type = _imported(entry)
         return None if issubclass(listed, Enum) else listed
+    if name.startswith(("sklearn.", "scipy.")):
+        return foreign.find_record(name)
     package = name.rpartition(".")[0]
     if package in public_module_names() and (found := _dataclasses_of(package).get(name)):
         return found
@@ -230,6 +195,17 @@ def _find_record(name: str) -> type | None:
 def _find_enum(name: str) -> type[Enum] | None:
     found = _imported(_RECORDS[name]) if name in _RECORDS else None
     return found if found is not None and issubclass(found, Enum) else None
+
+
+def _find_function(name: str) -> Callable[..., Any] | None:
+    if name in _FUNCTIONS:
+        return _FUNCTIONS[name]
+    module, _, attribute = name.rpartition(".")
+    if module not in _FUNCTION_MODULES:
+        return None
+    found = importlib.import_module(module)
+    function = getattr(found, attribute) if attribute in getattr(found, "__all__", ()) else None
+    return function if inspect.isfunction(function) else None
 
 
 def _find_public(name: str) -> Any:
@@ -250,12 +226,7 @@ def _imported(entry: str) -> Any:
 
 
 def _collect_estimators() -> dict[str, type[BaseEstimator]]:
-    passed_on = _public_classes(lambda found: issubclass(found, BaseEstimator) and found.__module__.startswith("sklearn."))
-    return {
-        **public_estimators(),
-        **_of_kind(_SCIKIT_LEARN, _find_estimator),
-        **{_public_name(found): found for found in passed_on.values()},
-    }
+    return {**public_estimators(), **foreign.all_estimators()}
 
 
 def _collect_records() -> dict[str, type]:
@@ -264,8 +235,14 @@ def _collect_records() -> dict[str, type]:
         **_of_kind(_RECORDS, _find_record),
         **_public_classes(_is_record),
         **{name: found for package in packages for name, found in _dataclasses_of(package).items()},
-        **_of_kind(_SCIKIT_LEARN_RECORDS, _find_record),
+        **foreign.all_records(),
     }
+
+
+def _collect_functions() -> dict[str, Callable[..., Any]]:
+    modules = map(importlib.import_module, _FUNCTION_MODULES)
+    names = [f"{module.__name__}.{name}" for module in modules for name in getattr(module, "__all__", ())]
+    return {**_FUNCTIONS, **_of_kind(names, _find_function)}
 
 
 def _of_kind(names: Iterable[str], find: Callable[[str], Thing | None]) -> dict[str, Thing]:
@@ -300,9 +277,3 @@ def _dataclasses_of(package: str) -> dict[str, type]:
 def _is_record(found: type) -> bool:
     """Losses, penalties, schedules, what a fit has found out: dataclasses of ours."""
     return found.__module__.startswith("mercer.") and is_dataclass(found) and not inspect.isabstract(found)
-
-
-def _public_name(found: type) -> str:
-    """scikit-learn's public name of a class: without the private module at the end."""
-    parts = [part for part in found.__module__.split(".") if not part.startswith("_")]
-    return ".".join([*parts, found.__name__])
