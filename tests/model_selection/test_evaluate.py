@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.metrics import accuracy_score, log_loss, make_scorer, mean_absolute_error, roc_auc_score
 from sklearn.model_selection import GridSearchCV, train_test_split
@@ -44,6 +45,46 @@ def test_the_protocol_on_a_real_table_is_that_of_the_notes_by_hand():
     assert result.measures["ROC AUC"].value == pytest.approx(roc_auc_score(y_test, share[:, 1]))
     assert result.measures["log loss"].value == pytest.approx(log_loss(y_test, share))
     assert result.task == "two classes"
+
+
+@pytest.mark.parametrize("size", [0.2, 60])
+def test_a_validation_set_decides_in_place_of_folds(size):
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:300], y[:300]
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    space = {"logisticregression__C": [0.001, 0.1, 10.0]}
+    result = evaluate(model, X, y, space=space, test_size=0.2, validation_size=size, random_state=0)
+
+    # 1. Split in three. 2. Learn each candidate from the first part. 3. The second decides. 4. Learn from both. 5. Test once.
+    rest, test = train_test_split(np.arange(300), test_size=0.2, stratify=y, random_state=0)
+    learn, validate = train_test_split(rest, test_size=60, stratify=y[rest], random_state=0)
+    scores = [clone(model).set_params(logisticregression__C=C).fit(X[learn], y[learn]).score(X[validate], y[validate])
+              for C in space["logisticregression__C"]]  # fmt: skip
+    assert [trial.fold_scores for trial in result.tuning.trials] == [(pytest.approx(score),) for score in scores]
+    assert result.cv_score == pytest.approx(max(scores))
+    best = clone(model).set_params(**result.tuning.best_params).fit(X[rest], y[rest])
+    np.testing.assert_array_equal(result.prediction, best.predict(X[test]))
+    np.testing.assert_array_equal(result.validation_rows, validate)
+    np.testing.assert_array_equal(result.test_rows, test)
+    assert "on the validation set" in result.reading
+    assert "scored on the rows left out" in result.tuning.how
+
+
+def test_a_validation_set_keeps_groups_together_and_strata_in_proportion():
+    X, y = numbers(120)
+    groups = np.repeat(np.arange(24), 5)
+    result = evaluate(Ridge(), X, y, space={"alpha": [0.1, 1.0]}, groups=groups, validation_size=0.25, random_state=0)
+    sides = [set(groups[rows]) for rows in (np.setdiff1d(result.train_rows, result.validation_rows), result.validation_rows,
+                                            result.test_rows)]  # fmt: skip
+    assert not sides[0] & sides[1]
+    assert not sides[0] & sides[2]
+    assert not sides[1] & sides[2]
+    assert [len(side) for side in sides] == [12, 6, 6]
+    with pytest.raises(ValueError, match=r"cv=3 is not valid with validation_size=0\.2"):
+        evaluate(Ridge(), X, y, cv=3, validation_size=0.2)
+    for wrong in (0, 1.5, -0.1, "x"):
+        with pytest.raises(ValueError, match="validation_size="):
+            evaluate(Ridge(), X, y, validation_size=wrong)
 
 
 def test_every_row_is_on_one_side_and_classes_keep_their_shares():

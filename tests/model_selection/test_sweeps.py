@@ -9,6 +9,7 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
+from mercer.ensemble import RandomForestRegressor
 from mercer.model_selection import Integers, OutOfBagSweep, Reals, Sweep, tune
 from mercer.preprocessing import StandardScaler
 from tests.model_selection.data import classes, numbers
@@ -79,10 +80,47 @@ def test_a_range_is_swept_densely(values, n_values, ends):
 def test_a_sweep_is_one_combination_of_a_random_or_bayesian_search(search):
     X, y = numbers()
     space = {"alpha": Reals(0.1, 10), "power": Reals(1, 2)}
-    result = tune(SweptShrunken(), X, y, space, search=search, n_trials=4, random_state=0)
-    assert CALLS["sweep"] == 4 * 5
+    result = tune(SweptShrunken(), X, y, space, search=search, n_trials=400, random_state=0)
+    assert CALLS["sweep"] == 20 * 5
     assert len(result.trials) == 400
-    assert len({trial.params["power"] for trial in result.trials}) == 4
+    assert len({trial.params["power"] for trial in result.trials}) == 20
+
+
+SEVERAL = {
+    "a range": {"alpha": Reals(0.1, 10)},
+    "whole numbers": {"alpha": Integers(1, 50)},
+    "a distribution": {"alpha": scipy.stats.loguniform(0.1, 10)},
+    "a list": {"alpha": [0.1 * place for place in range(1, 40)]},
+    "a range and a list": {"alpha": Reals(0.1, 10), "power": [1, 2, 3]},
+    "two ranges": {"alpha": Reals(0.1, 10), "power": Reals(1, 2)},
+    "two lists": {"alpha": [0.1, 1.0, 2.0], "power": [1, 2, 3]},
+}
+
+
+@pytest.mark.parametrize("search", ["auto", "random", "bayesian"])
+@pytest.mark.parametrize("n_trials", [1, 5, 12])
+@pytest.mark.parametrize("name", SEVERAL)
+def test_no_more_trials_than_asked_for(name, n_trials, search):
+    X, y = numbers()
+    for model in (SweptShrunken(), Shrunken()):
+        result = tune(model, X, y, SEVERAL[name], search=search, n_trials=n_trials, random_state=0, cv=2, refit=False)
+        assert 0.5 * n_trials <= len(result.trials) <= n_trials
+        assert [trial.number for trial in result.trials] == list(range(len(result.trials)))
+
+
+def test_fewer_values_of_a_sweep_lie_evenly():
+    X, y = numbers()
+    result = tune(SweptShrunken(), X, y, {"alpha": Reals(1, 9)}, n_trials=5)
+    assert [trial.params["alpha"] for trial in result.trials] == pytest.approx([1, 3, 5, 7, 9])
+    result = tune(SweptShrunken(), X, y, {"alpha": list(range(1, 10))}, n_trials=3)
+    assert [trial.params["alpha"] for trial in result.trials] == [1, 5, 9]
+
+
+@pytest.mark.parametrize("n_trials", [3, 5])
+def test_a_forest_scored_out_of_bag_tries_no_more_than_asked_for(n_trials):
+    X, y = numbers()
+    result = tune(RandomForestRegressor(10, random_state=0), X, y, n_trials=n_trials, random_state=0)
+    assert len(result.trials) <= n_trials
 
 
 def test_a_value_that_fails_in_a_sweep_fails_alone():

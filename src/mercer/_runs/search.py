@@ -15,6 +15,7 @@ from mercer._runs.folder import RunFolder
 from mercer._runs.folds import Folds
 from mercer._runs.pipelines import ESTIMATOR, Pipelines, make_blend
 from mercer._runs.settings import Settings
+from mercer._tuning import Sweep
 from mercer.model_selection import tune
 
 BLEND = "Blend"
@@ -25,6 +26,7 @@ _ALL_FOLDS = 0.25  # of the time: if the remaining folds of all models take less
 _N_TUNED = 4
 _N_BLENDED = 6
 _N_TRIALS = 60
+_N_SWEPT = 100
 _LEAST_KEPT = 6
 
 
@@ -172,7 +174,7 @@ class Search:
                 scoring=self.folds.problem.metric.name,
                 cv=self.folds.splits,
                 time_limit=max(seconds, 0.5),
-                n_trials=_N_TRIALS,
+                n_trials=self._n_trials(name),
                 storage=self.folder.trials,
                 name=name,
                 refit=False,
@@ -193,6 +195,12 @@ class Search:
         if result.status == "interrupted":  # not written down as done: a resumed run goes on
             raise KeyboardInterrupt
         self._write("tuned", model=name, **line)
+
+    def _n_trials(self, name: str) -> int:
+        """Values that a sweep covers come for about the price of one, so that there may be many more."""
+        learner = self._pipeline(name).steps[-1][1]
+        swept = learner.sweep_parameters() if isinstance(learner, Sweep) else ()
+        return _N_TRIALS * (1 if self._candidates[name].space.keys().isdisjoint(swept) else _N_SWEPT)
 
     def _take_tuned(self, name: str, line: Mapping[str, Any]) -> None:
         """Put the best of tuning on the board, if it is better than the defaults."""

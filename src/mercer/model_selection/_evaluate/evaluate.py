@@ -28,7 +28,7 @@ from mercer._params import (
 from mercer._random import as_random_state
 from mercer._rows import take_rows
 from mercer.model_selection._evaluate.evaluation import Evaluation
-from mercer.model_selection._evaluate.hold_out import hold_out
+from mercer.model_selection._evaluate.hold_out import HoldOut
 from mercer.model_selection._evaluate.measures import Measure, measure_test
 from mercer.model_selection._folds import Table
 from mercer.model_selection._scoring import Scoring
@@ -38,6 +38,7 @@ from mercer.model_selection._tune.tune import tune
 _RULES = {
     "estimator": Fittable(),
     "test_size": Real(above=0, below=1) | Integer(1),
+    "validation_size": Real(above=0, below=1) | Integer(1) | Null(),
     "stratify": OneOf("auto") | Bool() | Null() | ArrayLike(),
     "level": Real(above=0, below=1),
     "n_bootstrap": Integer(1),
@@ -53,6 +54,7 @@ def evaluate(
     space: Mapping[str, Any] | None = None,
     scoring: Any = None,
     test_size: float = 0.25,
+    validation_size: float | None = None,
     cv: Any = None,
     stratify: Any = "auto",
     groups: Any = None,
@@ -64,7 +66,8 @@ def evaluate(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Evaluation:
-    """Learn and test by the book: hold out a test set, tune by folds on the rest, refit on all of it, and test once.
+    """Learn and test by the book: hold out a test set, tune on the rest by folds or a validation set, refit on all of it, and
+    test once.
 
     Parameters
     ----------
@@ -79,6 +82,9 @@ def evaluate(
         What decides the search; None means accuracy for classes and R2 for numbers.
     test_size : float or int, default=0.25
         The share, or the number, of rows (with `groups`, of groups) to hold out.
+    validation_size : float, int or None, default=None
+        The share of all rows, or the number, that a validation set gets, in place of folds: each candidate learns once from the
+        rows that are neither in it nor in the test set. None means folds.
     cv : int, splitter, iterable, "oob" or None, default=None
         As in `tune`: 5 folds, or out-of-bag rows where the estimator offers them.
     stratify : "auto", bool, array or None, default="auto"
@@ -122,17 +128,21 @@ def evaluate(
     ----------
     T. Hastie, R. Tibshirani and J. Friedman, "The Elements of Statistical Learning", 2nd edition, 2009, chapter 7.
     """
-    given = {"estimator": estimator, "test_size": test_size, "stratify": stratify, "level": level}
-    given |= {"n_bootstrap": n_bootstrap, "random_state": random_state}
+    given = {"estimator": estimator, "test_size": test_size, "validation_size": validation_size, "stratify": stratify}
+    given |= {"level": level, "n_bootstrap": n_bootstrap, "random_state": random_state}
     for name, rule in _RULES.items():
         check_value("evaluate", name, given[name], rule)
     _check_kind(estimator, y)
+    if validation_size is not None and cv is not None:
+        raise InvalidParameterError(
+            f"evaluate: cv={cv!r} is not valid with validation_size={validation_size!r}; give one of them."
+        )
     X = X if hasattr(X, "shape") else np.asarray(X)
     check_consistent_length(X, y, groups)
 
-    train_rows, test_rows = hold_out(
-        X, y, groups, is_classifier(estimator), stratify=stratify, test_size=test_size, random_state=random_state
-    )
+    split = HoldOut(X, y, groups, is_classifier(estimator), stratify, random_state)
+    train_rows, test_rows = split.whole(test_size)
+    validation = None if validation_size is None else split.within(train_rows, validation_size)
     train, test = Table(X, y).rows(train_rows), Table(X, y).rows(test_rows)
     tuning = tune(
         estimator,
@@ -140,7 +150,7 @@ def evaluate(
         train.y,
         {} if space is None and own_space(estimator) is None else space,
         scoring=scoring,
-        cv=cv,
+        cv=cv if validation is None else [validation],
         search=search,
         n_trials=n_trials,
         time_limit=time_limit,
@@ -168,6 +178,7 @@ def evaluate(
         classes=classes,
         train_rows=train_rows,
         test_rows=test_rows,
+        validation_rows=None if validation is None else train_rows[validation[1]],
     )
 
 

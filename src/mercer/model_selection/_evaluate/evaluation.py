@@ -44,6 +44,8 @@ class Evaluation:
         The classes, sorted.
     train_rows, test_rows : int array
         The split, as row numbers.
+    validation_rows : int array or None
+        Those of the training rows that decided the choice, where a validation set did so rather than folds.
     """
 
     task: Task
@@ -59,10 +61,11 @@ class Evaluation:
     classes: npt.NDArray[Any] | None
     train_rows: npt.NDArray[np.intp]
     test_rows: npt.NDArray[np.intp]
+    validation_rows: npt.NDArray[np.intp] | None = None
 
     @property
     def cv_score(self) -> float:
-        """The mean score over folds of the choice."""
+        """The mean score of the choice over folds, or its score on the validation set."""
         return self.tuning.best_score
 
     @property
@@ -90,19 +93,20 @@ class Evaluation:
 
     def _reading_of_test(self) -> str:
         low, high = self.test_score.low, self.test_score.high
+        where = "over folds" if self.validation_rows is None else "on the validation set"
         if not low <= high:  # no interval is at hand
             return ""
         if self.cv_score > high:
             return (
-                "The score over folds lies above the interval of the test: the choice has fitted the folds, or the test rows "
+                f"The score {where} lies above the interval of the test: the choice has fitted these rows, or the test rows "
                 "differ from the others."
             )
         if self.cv_score < low:
             return (
-                "The score over folds lies below the interval of the test: the model gains from the further rows, or the test "
+                f"The score {where} lies below the interval of the test: the model gains from the further rows, or the test "
                 "rows are easier."
             )
-        return "The score over folds lies within the interval of the test: it held up on new rows."
+        return f"The score {where} lies within the interval of the test: it held up on new rows."
 
     def _reading_of_training(self) -> str:
         """Whether the gap to the folds is beyond three standard errors of their mean and beyond the interval of the test."""

@@ -23,10 +23,10 @@ class Bayesian:
     process has proposed, by number.
     """
 
-    def __init__(self, layout: Layout, n_trials: int | None, seed: int, recorded: Mapping[int, Point]) -> None:
+    def __init__(self, layout: Layout, n_combinations: int | None, seed: int, recorded: Mapping[int, Point]) -> None:
         self._optuna = import_optuna("search='bayesian'")
         self._layout, self._seed, self._recorded = layout, seed, recorded
-        self._limit, self._n_asked = limit_of(layout, n_trials), 0
+        self._limit, self._n_asked = limit_of(layout, n_combinations), 0
         self._distributions = {
             name: _distribution(self._optuna, dimension) for name, dimension in layout.searched.dimensions.items()
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -47,6 +48,17 @@ class Layout:
     @property
     def n_swept(self) -> int:
         return 1 if self.swept is None else int(self.space.dimensions[self.swept].size)
+
+    @classmethod
+    def within(cls, space: SearchSpace, swept: str | None, n_trials: int | None) -> Layout:
+        """The layout of a search that tries no more than `n_trials` points, those of its sweeps included.
+
+        Where others are searched beside the swept parameter, about as many values of it as combinations of them are tried.
+        """
+        if swept is None or n_trials is None:
+            return cls(space if swept is None else space.densely(swept), swept)
+        n_combinations = int(min(space.without(swept).size, math.ceil(math.sqrt(n_trials))))
+        return cls(space.densely(swept, n_trials // n_combinations), swept)
 
     def combination(self, number: int, point: Point, *, by_grid: bool = False) -> Combination:
         """A point of the searched parameters with every value of the swept one.

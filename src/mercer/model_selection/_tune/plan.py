@@ -22,7 +22,7 @@ from mercer.model_selection._tune.model import Model
 from mercer.model_selection._tune.options import TuneOptions
 from mercer.model_selection._tune.optuna_module import has_optuna
 from mercer.model_selection._tune.out_of_bag import OutOfBagFits
-from mercer.model_selection._tune.proposals import N_TRIALS, Grid, Proposals, Random, is_small
+from mercer.model_selection._tune.proposals import N_COMBINATIONS, Grid, Proposals, Random, is_small
 from mercer.model_selection._tune.search import Fits
 from mercer.model_selection._tune.space import SearchSpace, make_space, own_space
 from mercer.model_selection._tune.storage import StoredLedger
@@ -46,7 +46,9 @@ def make_plan(options: TuneOptions, table: Table, space: Any, scoring: Any, grou
     model = Model(options.estimator, full_space.dimensions)
     score_by = Scoring(options.estimator, scoring)
     exploit = find_exploit(model, full_space, options.cv, groups, by_predictions=score_by.is_by_predictions)
-    layout = Layout(full_space if exploit.swept is None else full_space.densely(exploit.swept), exploit.swept)
+    layout = Layout.within(full_space, exploit.swept, options.n_trials)
+    # Which values a sweep covers depends on the number of trials: a search with another number is another search.
+    tried_space = full_space if options.n_trials is None else layout.space
     kind = _kind_of_search(options, layout)
     if kind == "bayesian":
         layout = Layout(layout.space.with_quantiles(), layout.swept)
@@ -60,7 +62,7 @@ def make_plan(options: TuneOptions, table: Table, space: Any, scoring: Any, grou
         fits = FoldFits(model, make_folds(table, splits), score_by, swept=exploit.swept, raises=raises)
 
     parts = {
-        "space": full_space,
+        "space": tried_space,
         "estimator": fixed_params(options.estimator, full_space.dimensions),
         "data": [table.X, table.y, table.weight, groups],
         "scoring": scoring,
@@ -87,19 +89,21 @@ def _check_space(estimator: Any, space: Any) -> SearchSpace:
 def _kind_of_search(options: TuneOptions, layout: Layout) -> str:
     if options.search != "auto":
         return options.search
-    is_covered = options.n_trials is None or options.n_trials >= layout.searched.size
+    is_covered = options.n_trials is None or options.n_trials >= layout.space.size
     if is_small(layout) and is_covered:
         return "grid"
     return "bayesian" if has_optuna() else "random"
 
 
 def _make_proposals(kind: str, layout: Layout, options: TuneOptions, ledger: Ledger) -> Proposals:
-    n_trials = N_TRIALS if options.n_trials is None and options.time_limit is None else options.n_trials
     if kind == "grid":
         return Grid(layout)
+    n_combinations = N_COMBINATIONS if options.time_limit is None else None
+    if options.n_trials is not None:
+        n_combinations = options.n_trials // layout.n_swept  # every point of a sweep is a trial
     if kind == "random":
-        return Random(layout, n_trials, ledger.seed)
-    return Bayesian(layout, n_trials, ledger.seed, ledger.recorded)
+        return Random(layout, n_combinations, ledger.seed)
+    return Bayesian(layout, n_combinations, ledger.seed, ledger.recorded)
 
 
 def _open_ledger(options: TuneOptions, space: SearchSpace, model: Model, parts: Mapping[str, Any]) -> Ledger:

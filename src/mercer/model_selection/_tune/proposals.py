@@ -14,7 +14,7 @@ from mercer.model_selection._tune.candidates import Combination, Layout
 from mercer.model_selection._tune.space import Point, Token, Values
 from mercer.model_selection._tune.trial import Trial
 
-N_TRIALS = 50  # where neither a number of trials nor a time limit is given
+N_COMBINATIONS = 50  # where neither a number of trials nor a time limit is given
 _ENDLESS = 2**31 - 1
 
 
@@ -57,8 +57,8 @@ class Grid:
 class Random:
     """Points drawn as scikit-learn's `RandomizedSearchCV` draws them: from lists only, without repetition."""
 
-    def __init__(self, layout: Layout, n_trials: int | None, seed: int) -> None:
-        n_points = limit_of(layout, n_trials)
+    def __init__(self, layout: Layout, n_combinations: int | None, seed: int) -> None:
+        n_points = limit_of(layout, n_combinations)
         self.words = f"random values of {listed(layout)}"
         self._combinations = (
             layout.combination(number, point) for number, point in enumerate(islice(_drawn(layout, n_points, seed), n_points))
@@ -87,9 +87,9 @@ def plain(number: Any) -> Token:
     return token
 
 
-def limit_of(layout: Layout, n_trials: int | None) -> int:
+def limit_of(layout: Layout, n_combinations: int | None) -> int:
     """How many combinations a search tries at most: no more than there are."""
-    limit = _ENDLESS if n_trials is None else n_trials
+    limit = _ENDLESS if n_combinations is None else n_combinations
     return int(min(limit, layout.searched.size)) if layout.searched.is_finite else limit
 
 

@@ -35,8 +35,8 @@ class Dimension(Protocol):
     def draws(self) -> Any:
         """Where tokens are drawn from: a list, or a law with `rvs`."""
 
-    def dense(self) -> Values:
-        """The values that a sweep covers: all of a list, at most `N_DENSE` of a range."""
+    def dense(self, most: int | None = None) -> Values:
+        """The values that a sweep covers: all of a list, `N_DENSE` of a range, and no more than `most`."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,10 @@ class Values:
     def draws(self) -> list[int]:
         return list(range(len(self.values)))
 
-    def dense(self) -> Values:
-        return self
+    def dense(self, most: int | None = None) -> Values:
+        if most is None or most >= len(self.values):
+            return self
+        return Values(tuple(self.values[place] for place in np.rint(np.linspace(0, len(self.values) - 1, most)).astype(int)))
 
     @property
     def is_ascending(self) -> bool:
@@ -85,11 +87,12 @@ class Interval:
             return _LogIntegers(int(low), int(high)) if self.ends.log else scipy.stats.randint(low, high + 1)
         return scipy.stats.loguniform(low, high) if self.ends.log else scipy.stats.uniform(low, high - low)
 
-    def dense(self) -> Values:
+    def dense(self, most: int | None = None) -> Values:
         low, high = self.ends.low, self.ends.high
-        grid = (np.geomspace if self.ends.log else np.linspace)(low, high, int(min(self.size, N_DENSE)))
+        n_values = min(N_DENSE, most or N_DENSE)
+        grid = (np.geomspace if self.ends.log else np.linspace)(low, high, int(min(self.size, n_values)))
         if isinstance(self.ends, Integers):
-            if self.size <= N_DENSE:
+            if self.size <= n_values:
                 return Values(tuple(range(int(low), int(high) + 1)))
             return Values(tuple(np.unique(np.rint(grid)).astype(int).tolist()))
         return Values(tuple(np.clip(grid, low, high).tolist()))
@@ -118,9 +121,10 @@ class Law:
         is_discrete = isinstance(getattr(self.distribution, "dist", None), scipy.stats.rv_discrete)
         return int(token) if is_discrete else token
 
-    def dense(self) -> Values:
+    def dense(self, most: int | None = None) -> Values:
         """Quantiles, so that values are as dense as they are probable."""
-        shares = (np.arange(N_DENSE) + 0.5) / N_DENSE
+        n_values = min(N_DENSE, most or N_DENSE)
+        shares = (np.arange(n_values) + 0.5) / n_values
         return Values(tuple(sorted({self.quantile(share) for share in shares})))
 
 
@@ -138,8 +142,8 @@ class Quantiles:
     def draws(self) -> Any:
         return scipy.stats.uniform()
 
-    def dense(self) -> Values:
-        return self.law.dense()
+    def dense(self, most: int | None = None) -> Values:
+        return self.law.dense(most)
 
 
 @dataclass(frozen=True)
@@ -186,9 +190,9 @@ class SearchSpace:
             number = number * int(dimension.size) + int(point[name])
         return number
 
-    def densely(self, name: str) -> SearchSpace:
-        """The same space with a list in place of a parameter's range."""
-        return SearchSpace({**self.dimensions, name: self.dimensions[name].dense()})
+    def densely(self, name: str, most: int | None = None) -> SearchSpace:
+        """The same space with a list in place of a parameter's range, of at most so many values."""
+        return SearchSpace({**self.dimensions, name: self.dimensions[name].dense(most)})
 
     def can_be_swept(self, name: str) -> bool:
         """Whether a parameter has several values that can be listed."""

@@ -72,8 +72,9 @@ def tune(
         listed values, and else "bayesian", or "random" where Optuna is not installed. "bayesian" is Optuna's TPE (extra
         `tune`).
     n_trials : int or None, default=None
-        How many combinations to try in a random or Bayesian search; one sweep is one combination. None: 50, or with
-        `time_limit` as many as there is time for.
+        How many choices of parameters to try at most, those that a sweep covers included: a sweep then covers that many values
+        at most, and where others are searched beside it, about as many as there are combinations of them. None: all of a grid
+        and of a sweep, and of a random or Bayesian search 50 combinations, or with `time_limit` as many as there is time for.
     time_limit : float or None, default=None
         Seconds after which no further fit begins.
     storage : str, path or None, default=None
@@ -117,7 +118,7 @@ def tune(
     so far.
 
     A sweep covers every value of a list, and of a range or a distribution up to 100: even steps (or even factors with `log`),
-    or even quantiles.
+    or even quantiles. With `n_trials` below that, it covers values at even places.
 
     Examples
     --------
