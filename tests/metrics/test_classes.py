@@ -22,6 +22,7 @@ from mercer.metrics import (
     f1_score,
     false_negative_rate,
     false_positive_rate,
+    fbeta_score,
     g_mean_score,
     npv_score,
     precision_score,
@@ -223,6 +224,34 @@ def _from_counts(tp, fn, fp, tn):
 def test_the_two_models_of_the_notes_have_the_measures_printed_there(counts, precision, recall, f1):
     y = _from_counts(*counts)
     assert (precision_score(*y), recall_score(*y), round(f1_score(*y), 2)) == (precision, recall, f1)
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ((3, 7, 0, 990), [1, 0.3, 6 / 13, 0.348837, 0.547723, 0.65, 0.992979, 0.007]),
+        ((9, 1, 6, 984), [0.6, 0.9, 18 / 25, 0.818182, 0.945804, 0.946970, 0.998985, 0.007]),
+    ],
+)
+def test_further_measures_of_the_two_models_of_the_notes(counts, expected):
+    y = _from_counts(*counts)
+    f2, cwa = fbeta_score(*y, beta=2), class_weighted_accuracy(*y, alpha=0.5)
+    found = [precision_score(*y), recall_score(*y), f1_score(*y), f2, g_mean_score(*y), cwa, npv_score(*y), error_rate(*y)]
+    np.testing.assert_allclose(found, expected, atol=5e-7)
+
+
+@pytest.mark.parametrize(("fn", "fp", "expected"), [(25, 0, 2 / 3), (0, 50, 2 / 3), (25, 50, 0.4)])
+def test_f1_weighs_misses_and_false_alarms_as_the_notes_say(fn, fp, expected):
+    assert f1_score(*_from_counts(50 - fn, fn, fp, 500 - fp)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("beta", [0.5, 1.0, 2.0, 3.0])
+@pytest.mark.parametrize("counts", [(3, 7, 0, 990), (9, 1, 6, 984), (40, 10, 60, 440)])
+def test_f_beta_has_the_form_by_counts_with_its_misprint_mended(counts, beta):
+    tp, fn, fp, _ = counts
+    positives = tp + fn
+    by_counts = (1 + beta**2) * tp / ((1 + beta**2) * positives - fn + fp)
+    assert fbeta_score(*_from_counts(*counts), beta=beta) == pytest.approx(by_counts)
 
 
 def test_all_negative_predictions_are_99_per_cent_accurate_and_find_nothing():

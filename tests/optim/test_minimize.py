@@ -68,6 +68,22 @@ def test_newton_like_methods_solve_any_convex_quadratic(seed, d, condition, meth
     assert np.linalg.norm(f.A @ result.x - f.b) <= 1e-6
 
 
+def test_the_worked_quadratic_has_the_eigenvalues_of_the_notes():
+    f = worked()
+    np.testing.assert_allclose(np.linalg.eigvalsh(f.hess(np.zeros(2))), [5 - 13**0.5, 5 + 13**0.5])
+    assert minimize(f.fun, [3.0, 2.0], jac=f.jac, method="newton", hess=f.hess).nit == 1
+
+
+def test_the_worked_function_of_many_minima_has_25_in_two_dimensions():
+    f = many_minima()
+    starts = [0.0, 0.9, -0.9, 1.9, -1.9]
+    found = {tuple(np.round(minimize(f.fun, [a, b], jac=f.jac, hess=f.hess, method="newton").x, 4) + 0.0)
+             for a in starts for b in starts}  # fmt: skip
+    minima = [0.0, 0.9752, -0.9752, 1.9498, -1.9498]
+    assert found == {(a, b) for a in minima for b in minima}
+    assert min(f.fun(np.array(x)) for x in found) == f.fun(np.zeros(2)) == 0
+
+
 def test_a_local_minimum_is_found_where_the_start_leads_to_it():
     case = many_minima()
     near, far = minimize(case.fun, [0.2, -0.2], case.jac), minimize(case.fun, [2.0, 0.9], case.jac)

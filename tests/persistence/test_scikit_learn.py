@@ -245,6 +245,8 @@ def fitted(kind):
     model.set_params(**{name: value for name, value in quick.items() if name in model.get_params(deep=False)})
     if kind.__name__ == "FrozenEstimator":
         return model.__class__(LogisticRegression().fit(X, Y)), X
+    if kind.__name__ == "SelfTrainingClassifier":
+        model.set_params(estimator=LogisticRegression())
     if "RandomProjection" in kind.__name__:
         model.set_params(n_components=2)
     for data in DATA if "Vectorizer" not in kind.__name__ or "Dict" in kind.__name__ else [(TEXTS,)]:
