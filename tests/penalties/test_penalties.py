@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.linear_model import ElasticNet as PeerElasticNet
 from sklearn.linear_model import MultiTaskLasso
 
-from mercer.penalties import L1, L2, PENALTIES, Box, ElasticNet, GroupL2, Lp, NoPenalty, Penalty, get_penalty
+from mercer.penalties import L1, L2, PENALTIES, Box, ElasticNet, GroupL2, L1Ball, L2Ball, Lp, NoPenalty, Penalty, get_penalty
 
 SEPARABLE = [
     NoPenalty(),
@@ -263,15 +263,92 @@ def test_one_column_of_groups_is_the_l1_penalty():
     np.testing.assert_allclose(GroupL2(alpha=0.7).prox(w[:, None], 1.0)[:, 0], L1(alpha=0.7).prox(w, 1.0))
 
 
+# ---- balls
+
+BALLS = [L1Ball(radius=1.5), L2Ball(radius=1.5)]
+every_ball = pytest.mark.parametrize("ball", BALLS, ids=repr)
+
+
+def norm_of(ball, w):
+    return np.linalg.norm(np.ravel(w), 1 if isinstance(ball, L1Ball) else 2)
+
+
+@every_ball
+@settings(max_examples=80, deadline=None)
+@given(w=arrays(np.float64, (3, 2), elements=coefficients), seed=st.integers(0, 1000))
+def test_the_prox_of_a_ball_is_the_nearest_point_in_it(ball, w, seed):
+    point = ball.prox(w, 0.3)
+    assert ball.value(point) == 0
+    if norm_of(ball, w) <= ball.radius:
+        np.testing.assert_array_equal(point, w)
+        return
+    assert norm_of(ball, point) == pytest.approx(ball.radius)
+    # No point of the ball lies on the other side of the plane through the projection: its condition.
+    others = np.random.RandomState(seed).randn(300, 3, 2)
+    others *= ball.radius / np.array([norm_of(ball, other) for other in others])[:, None, None]
+    corners = ball.radius * np.concatenate([np.eye(6), -np.eye(6)]).reshape(12, 3, 2)
+    inner = np.einsum("ijk,jk->i", np.concatenate([others, corners]) - point, w - point)
+    assert inner.max() <= 1e-12 * (1 + np.abs(w).max()) ** 2
+    assert ball.subdifferential_distance(point, point - w).max() <= 1e-12 * (1 + np.abs(w).max())
+
+
+@pytest.mark.parametrize("n", [1, 7, 1000])
+def test_the_threshold_of_the_l1_projection_is_that_of_bisection(n):
+    w = np.random.default_rng(n).standard_cauchy(n)
+    radius = 0.3 * np.abs(w).sum()
+    low, high = 0.0, np.abs(w).max()
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.maximum(np.abs(w) - middle, 0).sum() > radius else (low, middle)
+    np.testing.assert_allclose(L1Ball(radius).prox(w, 1.0), L1(alpha=1.0).prox(w, low), rtol=1e-9, atol=1e-12 * radius)
+
+
+@every_ball
+@settings(max_examples=60, deadline=None)
+@given(u=arrays(np.float64, 4, elements=coefficients), w=arrays(np.float64, 4, elements=coefficients))
+def test_the_conjugate_of_a_ball_is_its_support_function(ball, u, w):
+    point = ball.prox(w, 1.0)
+    assert ball.conjugate(u) >= u @ point - 1e-12
+    furthest = ball.prox(1e9 * u, 1.0)
+    assert ball.conjugate(u) == pytest.approx(u @ furthest, rel=1e-6, abs=1e-9)
+
+
+@every_ball
+@pytest.mark.parametrize("seed", range(5))
+def test_the_strength_of_a_bound_is_that_of_the_penalty_with_the_same_solution(ball, seed):
+    random = np.random.default_rng(seed)
+    X, y = random.normal(size=(30, 6)), random.normal(size=30) * 5
+    w = np.zeros(6)
+    for _ in range(20_000):  # projected gradient descent
+        w = ball.prox(w - X.T @ (X @ w - y) / np.linalg.norm(X, 2) ** 2, 1.0)
+    gradient = X.T @ (X @ w - y)
+    alpha = ball.strength(w, gradient)
+    assert alpha > 0
+    penalty = L1(alpha) if isinstance(ball, L1Ball) else L2(alpha)
+    assert penalty.subdifferential_distance(w, gradient).max() < 1e-7
+    assert ball.subdifferential_distance(w, gradient).max() < 1e-7
+    assert ball.subdifferential_distance(w, gradient + 0.1 * random.normal(size=6)).max() > 1e-3
+
+
+@every_ball
+def test_a_ball_by_hand(ball):
+    assert ball.strength([0.1, 0.0], [3.0, 4.0]) == 0  # inside, nothing is held back
+    assert ball.subdifferential_distance([0.1, 0.0], [3.0, -4.0]).tolist() == [3, 4]
+    assert ball.subdifferential_distance([3.0, 0.0], [0.0, 0.0]).tolist() == [np.inf, np.inf]
+    assert ball.value([3.0, 0.0]) == np.inf
+    with pytest.raises(NotImplementedError, match="use a method that takes `prox`"):
+        ball.derivative([1.0])
+
+
 # ---- types, names, parameters
 
 
-@pytest.mark.parametrize("penalty", [*SEPARABLE, GroupL2()], ids=repr)
+@pytest.mark.parametrize("penalty", [*SEPARABLE, GroupL2(), L1Ball(), L2Ball()], ids=repr)
 def test_float32_and_the_argument_are_kept(penalty):
     w = np.array([[0.3, -2.0, 0.0]], dtype=np.float32)
     before = w.copy()
     results = [penalty.prox(w, 0.5), penalty.subdifferential_distance(w, 0.1 * w)]
-    if not isinstance(penalty, Box):
+    if not isinstance(penalty, (Box, L1Ball, L2Ball)):
         results.append(penalty.derivative(w))
     assert all(result.dtype == np.float32 for result in results)
     assert all(not np.shares_memory(result, w) for result in results)
@@ -309,6 +386,9 @@ def test_every_penalty_is_found_by_its_name():
         (lambda: Lp(p=0), "Lp: p=0 is not valid"),
         (lambda: Lp(p="half"), "Lp: p='half' is not valid"),
         (lambda: Box(low=1, high=0), "Box: low=1.0 and high=0.0 leave nothing between them; low must be <= high"),
+        (lambda: L1Ball(radius=0), "L1Ball: radius=0 is not valid; it must be a finite number > 0"),
+        (lambda: L2Ball(radius=np.inf), "L2Ball: radius=inf is not valid"),
+        (lambda: L1Ball(radius=1.0).strength([2.0, 0.0], [0.0, 0.0]), "norm 2, outside the ball of radius=1; project it first"),
         (lambda: Box(low=np.nan), "Box: low=nan is not valid; it must be a number or an infinity"),
     ],
 )

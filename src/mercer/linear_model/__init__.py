@@ -7,6 +7,7 @@ from mercer._exports import exports
 if TYPE_CHECKING:
     from sklearn.linear_model import *  # noqa: F403
 
+    from mercer.linear_model._bound import strength_of_bound as strength_of_bound
     from mercer.linear_model._glm.families import Family as Family
     from mercer.linear_model._glm.links import Link as Link
     from mercer.linear_model._glm.named import (
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = exports(
     __name__,
     {
+        "._bound": ("strength_of_bound",),
         "._glm.families": ("Family",),
         "._glm.links": ("Link",),
         "._glm.named": ("GammaRegressor", "PoissonRegressor", "TweedieRegressor"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mercer._convex import named
+from mercer.penalties._ball import L1Ball, L2Ball
 from mercer.penalties._base import Penalty
 from mercer.penalties._box import Box
 from mercer.penalties._elastic import L1, L2, ElasticNet, NoPenalty
@@ -16,7 +17,9 @@ __all__ = [  # noqa: RUF022  the order of `sorted`, as in every module
     "ElasticNet",
     "GroupL2",
     "L1",
+    "L1Ball",
     "L2",
+    "L2Ball",
     "Lp",
     "NoPenalty",
     "PENALTIES",
@@ -24,7 +27,7 @@ __all__ = [  # noqa: RUF022  the order of `sorted`, as in every module
     "get_penalty",
 ]
 
-_CLASSES: tuple[type[Penalty], ...] = (L2, L1, ElasticNet, Lp, Box, NoPenalty, GroupL2)
+_CLASSES: tuple[type[Penalty], ...] = (L2, L1, ElasticNet, Lp, Box, NoPenalty, GroupL2, L1Ball, L2Ball)
 # Every penalty by its name.
 PENALTIES: dict[str, type[Penalty]] = {penalty.name: penalty for penalty in _CLASSES}
 _ALIASES = {alias: penalty.name for penalty in _CLASSES for alias in penalty.aliases}
