@@ -19,11 +19,11 @@ from sklearn.pipeline import make_pipeline
 
 from mercer._report import PHASES, describe
 from mercer._report.content import Description
-from mercer._report.frames import as_table, as_text
 from mercer._report.importance import permutation_importance
 from mercer._report.learning import _read
 from mercer._report.schema import check_value
 from mercer._report.scoring import as_scoring
+from mercer._tables import as_table, as_text
 from mercer.linear_model import LogisticRegression
 from mercer.preprocessing import StandardScaler
 from mercer.svm import LinearSVC

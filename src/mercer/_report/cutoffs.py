@@ -14,8 +14,8 @@ from mercer._assessment.predictions import ClassPredictions
 from mercer._assessment.ranking import Ranking
 from mercer._report.content import Calibration, Curve, Scores, ThresholdCurves
 from mercer._report.counts import from_counts
-from mercer._report.frames import IntArray
 from mercer._report.measures import LEVEL
+from mercer._tables import IntArray
 
 _MOST_CUTOFFS = 2000
 _MOST_POINTS = 400  # of a curve that is drawn

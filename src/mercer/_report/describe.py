@@ -16,13 +16,13 @@ from mercer._random import as_random_state
 from mercer._report.content import ClassMeasures, Confusion, Curves, Description, Measure, Residuals, Scores, Test
 from mercer._report.cutoffs import calibration_of, roc_and_pr, scores_of, threshold_curves, tuned_threshold
 from mercer._report.errors import row_numbers, worst_class_errors, worst_regression_errors
-from mercer._report.frames import Table, as_table
 from mercer._report.importance import permutation_importance
 from mercer._report.learning import learning_curve
 from mercer._report.measures import LEVEL, class_measures, measures_per_class, metric_of, regression_measures
 from mercer._report.numbers import decimals_for, interval, level, number
 from mercer._report.residuals import residuals_of
 from mercer._report.scoring import Scoring, as_scoring
+from mercer._tables import Table, as_table
 
 PHASES = ("test", "importance", "errors", "learning")
 

@@ -10,7 +10,7 @@ import numpy as np
 from mercer._arrays import FloatArray
 from mercer._assessment.predictions import ClassPredictions
 from mercer._report.content import Importance, RowError
-from mercer._report.frames import IntArray, Table, as_text
+from mercer._tables import IntArray, Table, as_text
 
 _MOST_ERRORS = 12
 _MOST_COLUMNS = 12

@@ -9,8 +9,8 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._report.content import Importance
-from mercer._report.frames import Table, as_table
 from mercer._report.scoring import Scoring
+from mercer._tables import Table, as_table
 
 _N_REPEATS = 10
 _MOST_ROWS = 5000

@@ -14,9 +14,9 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from mercer._report.content import Learning
-from mercer._report.frames import IntArray, Table
 from mercer._report.numbers import number
 from mercer._report.scoring import Scoring
+from mercer._tables import IntArray, Table
 
 _SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 _N_FOLDS = 5

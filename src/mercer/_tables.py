@@ -1,4 +1,4 @@
-"""Tables as the report needs them: rows taken, one column shuffled, a cell as text, whatever library they come from."""
+"""Tables as reports and pictures need them: rows taken, one column shuffled, a cell as text, whatever library they are of."""
 
 from __future__ import annotations
 
