@@ -59,11 +59,24 @@ def _in_32_bits(caller: Any, index: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
     return short
 
 
+def with_own_structure(X: Any) -> Any:
+    """Sparse X whose indices no other thread can write to; dense X as it is. Kernels check indices, and SciPy counts them, before
+    they use them: what they read again must be the same. The numbers of compressed rows or columns are shared."""
+    if not sp.issparse(X):
+        return X
+    if X.format not in ("csr", "csc"):
+        return X.copy()
+    own = type(X)((X.data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+    own.check_format(full_check=True)
+    return own
+
+
 def validate(
     estimator: Any, X: Any, *y: Any, sparse: str | tuple[str, ...] | None = None, finite: Finite = "check", **checks: Any
 ) -> Any:
     """scikit-learn's `validate_data`, with a float X as the kernels take it; X and y where y is given."""
     require_countable(estimator, X)
+    X = with_own_structure(X)
     checks |= {"accept_sparse": sparse or False, "dtype": FLOATS, "ensure_all_finite": _finite_option(finite)}
     valid = validate_data(estimator, X, *y, **checks)
     return (tidy(estimator, valid[0]), valid[1]) if y else tidy(estimator, valid)
@@ -164,6 +177,7 @@ def check_transformed(estimator: Any, X: Any, *, sparse: str | tuple[str, ...] |
     """What a transformation gave back, as a float matrix of as many columns, whatever their names; NaN and infinity pass."""
     if not _is_plain(estimator, X):
         require_countable(estimator, X)
+        X = with_own_structure(X)
         X = tidy(estimator, check_array(X, accept_sparse=sparse or False, dtype=FLOATS, ensure_all_finite=False))
     if X.shape[1] != estimator.n_features_in_:
         owner, n_features = type(estimator).__name__, estimator.n_features_in_
@@ -206,7 +220,8 @@ def require_no_overflow(caller: Any, X: Any, what: str, *, allow_nan: bool = Fal
 
 
 def check_weights(sample_weight: Any, n_rows: int, dtype: npt.DTypeLike) -> FloatArray | None:
-    """Weights as a vector of non-negative numbers, not all zero; None where all rows weigh the same."""
+    """Weights as a vector of non-negative numbers, not all zero; None where all rows weigh the same. It is never the array given:
+    weights say which rows take part, which kernels ask more than once, and another thread may write to what is the user's."""
     if sample_weight is None:
         return None
     if np.isscalar(sample_weight):
@@ -225,7 +240,7 @@ def check_weights(sample_weight: Any, n_rows: int, dtype: npt.DTypeLike) -> Floa
         )
     if weights.shape[0] != n_rows:
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected ({n_rows},): one value for each row of X.")
-    weights = np.ascontiguousarray(weights, dtype=dtype)
+    weights = np.array(weights, dtype=dtype)
     if not np.isfinite(weights).all():
         raise ValueError("Input sample_weight contains NaN or infinity; every weight must be a finite number >= 0.")
     if (weights < 0).any():

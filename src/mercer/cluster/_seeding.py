@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_array
 
-from mercer._arrays import FLOATS, FloatArray, check_weights, require_countable, tidy
+from mercer._arrays import FLOATS, FloatArray, check_weights, require_countable, tidy, with_own_structure
 from mercer._parallel import effective_threads
 from mercer._params import Integer, Null, RandomState, check_value
 from mercer._random import as_random_state
@@ -71,6 +71,7 @@ def kmeans_plusplus(
     n_trials = check_value(owner, "n_local_trials", n_local_trials, Integer(1) | Null())
     random = as_random_state(check_value(owner, "random_state", random_state, RandomState()))
     require_countable(kmeans_plusplus, X)
+    X = with_own_structure(X)
     X = tidy(kmeans_plusplus, check_array(X, accept_sparse="csr", dtype=FLOATS))
     check_enough_rows(X.shape[0], k)
     weights = check_weights(sample_weight, X.shape[0], X.dtype)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array, check_consistent_length
 
-from mercer._arrays import FLOATS, FloatArray, require_countable, tidy
+from mercer._arrays import FLOATS, FloatArray, require_countable, tidy, with_own_structure
 from mercer._parallel import effective_threads
 from mercer._params import ArrayLike, Bool, Integer, Null, OneOf, RandomState, Real, Rule, Verbosity, check_value
 from mercer._random import as_random_state
@@ -243,6 +243,7 @@ def run_path(
 
 def _check_data(X: Any, y: Any) -> tuple[Any, FloatArray]:
     require_countable(enet_path, X)
+    X = with_own_structure(X)
     X = check_array(
         X,
         accept_sparse="csc",
