@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks._case import SCIKIT_LEARN, SKLEARNEX, Case, Data, Quality, contenders
 
-_N = 1_000_000
+_N, _FEW = 1_000_000, 100
 _SCORES = ("roc_auc_score", "average_precision_score", "log_loss", "brier_score_loss")
 _LABELS = ("confusion_matrix", "accuracy_score", "f1_score", "balanced_accuracy_score")
 _NUMBERS = ("mean_squared_error", "mean_absolute_error", "r2_score")
@@ -79,6 +79,8 @@ def cases() -> Iterator[Case]:
     for name in _LABELS:
         for n_classes in (2, 20):
             options = {"average": "macro"} if name == "f1_score" else {}
-            yield _case(name, f"{_N:,}, {n_classes} classes", partial(_labelled, _N, n_classes), **options)
+            for n in (_N, _FEW):
+                yield _case(name, f"{n:,}, {n_classes} classes", partial(_labelled, n, n_classes), **options)
     for name in _NUMBERS:
-        yield _case(name, f"{_N:,}, float64", partial(_numbers, _N))
+        for n in (_N, _FEW):
+            yield _case(name, f"{n:,}, float64", partial(_numbers, n))

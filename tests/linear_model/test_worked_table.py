@@ -13,7 +13,8 @@ INTERCEPT, COEF = 79.047988, [-0.246592, 1.200782, 0.889144, 0.483184]
 
 
 @pytest.mark.parametrize(
-    "model", [LinearRegression(), Ridge(alpha=0.0), GeneralizedLinearRegressor(alpha=0.0), Lasso(alpha=1e-9, tol=1e-12, max_iter=10**6)],
+    "model", [LinearRegression(), Ridge(alpha=0.0), GeneralizedLinearRegressor(alpha=0.0),
+              Lasso(alpha=1e-9, tol=1e-12, max_iter=10**6)],
     ids=lambda model: type(model).__name__,
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore")
