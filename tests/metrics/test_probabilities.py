@@ -114,3 +114,13 @@ def test_rows_that_do_not_sum_to_one_and_labels_out_of_order_warn():
         log_loss([0, 2], [0.5, 0.5], labels=[0, 1])
     with pytest.warns(UndefinedMetricWarning, match="less than two samples"):
         assert np.isnan(d2_log_loss_score([0], [0.5]))
+
+
+@pytest.mark.parametrize("name", ["log_loss", "d2_log_loss_score"])
+def test_probabilities_may_have_the_name_that_they_had_before(name):
+    measure, truth, shares = getattr(mercer.metrics, name), [0, 1, 1], [0.2, 0.7, 0.6]
+    assert measure(y_true=truth, y_pred=shares) == measure(truth, shares) == measure(truth, y_proba=shares)
+    with pytest.raises(ValueError, match="must be given, and both were"):
+        measure(truth, shares, y_pred=shares)
+    with pytest.raises(ValueError, match="must be given, and neither was"):
+        measure(truth)

@@ -108,7 +108,25 @@ def _sum_of_log_losses(
     return loss, weight, classes, weights
 
 
-def log_loss(y_true: Any, y_proba: Any, *, normalize: bool = True, sample_weight: Any = None, labels: Any = None) -> float:
+def _by_either_name(owner: str, y_proba: Any, y_pred: Any) -> Any:
+    """The probabilities, which scikit-learn calls `y_proba` from 1.9 on and called `y_pred` before."""
+    if isinstance(y_pred, str) and y_pred == "deprecated":
+        y_pred = None
+    if (y_proba is None) == (y_pred is None):
+        found = "neither was" if y_proba is None else "both were"
+        raise ValueError(f"{owner}: `y_proba`, or `y_pred` as it was once called, must be given, and {found}.")
+    return y_pred if y_proba is None else y_proba
+
+
+def log_loss(
+    y_true: Any,
+    y_proba: Any = None,
+    *,
+    normalize: bool = True,
+    sample_weight: Any = None,
+    labels: Any = None,
+    y_pred: Any = "deprecated",
+) -> float:
     """The logarithmic loss (cross-entropy): minus the mean log of the probability given to the true label.
 
         L = -1/n sum_i log p_i[y_i]
@@ -126,6 +144,8 @@ def log_loss(y_true: Any, y_proba: Any, *, normalize: bool = True, sample_weight
         Weights of rows.
     labels : array-like, default=None
         All labels, where not all of them occur.
+    y_pred : array-like, default="deprecated"
+        The name of `y_proba` before scikit-learn 1.9.
 
     Returns
     -------
@@ -142,18 +162,21 @@ def log_loss(y_true: Any, y_proba: Any, *, normalize: bool = True, sample_weight
     0.2162
     """
     check_value("log_loss", "normalize", normalize, Bool())
+    y_proba = _by_either_name("log_loss", y_proba, y_pred)
     if is_multilabel(y_true):
         return float(sklearn.metrics.log_loss(y_true, y_proba, normalize=normalize, sample_weight=sample_weight, labels=labels))
     loss, weight, _, _ = _sum_of_log_losses(y_true, y_proba, sample_weight, labels)
     return float(loss / weight) if normalize else float(loss)
 
 
-def d2_log_loss_score(y_true: Any, y_proba: Any, *, sample_weight: Any = None, labels: Any = None) -> float:
+def d2_log_loss_score(
+    y_true: Any, y_proba: Any = None, *, sample_weight: Any = None, labels: Any = None, y_pred: Any = "deprecated"
+) -> float:
     """The share of log loss that a model explains: 1 - L(model) / L(class frequencies).
 
     Parameters
     ----------
-    y_true, y_proba, sample_weight, labels
+    y_true, y_proba, sample_weight, labels, y_pred
         As in :func:`log_loss`.
 
     Returns
@@ -167,6 +190,7 @@ def d2_log_loss_score(y_true: Any, y_proba: Any, *, sample_weight: Any = None, l
     >>> d2_log_loss_score([0, 1, 0, 1], [0.5, 0.5, 0.5, 0.5])
     0.0
     """
+    y_proba = _by_either_name("d2_log_loss_score", y_proba, y_pred)
     check_consistent_length(y_proba, y_true, sample_weight)
     if _is_too_short(y_proba):
         return float("nan")
