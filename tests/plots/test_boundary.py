@@ -128,6 +128,17 @@ def test_surer_places_are_drawn_stronger(moons):
         assert np.corrcoef(strength[of_class], sure[of_class])[0, 1] > 0.999
 
 
+def test_classes_that_share_a_colour_have_different_marks():
+    X, y = make_blobs(90, centers=9, random_state=0)
+    ax = plot_boundary(DecisionTreeClassifier(max_depth=5).fit(X, y), X, y, n_points=N)
+    looks = {
+        (tuple(handle.get_facecolor()[0]), handle.get_paths()[0].vertices.tobytes())
+        for handle in ax.get_legend_handles_labels()[0]
+        if hasattr(handle, "get_paths")
+    }
+    assert len(looks) == 9
+
+
 def test_clusters_and_outliers_have_regions(moons):
     X = moons[0]
     assert legend(plot_boundary(KMeans(3, random_state=0).fit(X), X, n_points=N)) == ["boundary"]

@@ -90,7 +90,7 @@ def draw_rows(ax: Any, plane: Plane, classes: Labels, y: Any, sizes: FloatArray 
     known = classes.tolist()
     for k, label in enumerate(labels.tolist()):
         place = known.index(label) if label in known else len(known) + k
-        look |= {"color": _colour(place), "marker": _MARKERS[place % len(_MARKERS)]}
+        look |= {"color": _colour(place), "marker": _marker(place)}
         ax.scatter(*plane.points[codes == k].T, s=sizes[codes == k], **look)
         ax.scatter([], [], s=_SIZE, label=str(label), **look)  # the legend shows one size, whatever those of the rows
 
@@ -104,6 +104,11 @@ def draw_boundaries(ax: Any, plane: Plane, regions: Regions) -> None:
             ax.contour(plane.horizontal, plane.vertical, lead, levels=[0.0], colors="black", linewidths=1.4, zorder=2)
     if len(present) > 1:
         ax.plot([], [], color="black", linewidth=1.4, label="boundary")
+
+
+def _marker(place: int) -> str:
+    """The mark of a class; classes that share a colour have different ones."""
+    return _MARKERS[(place + place // len(COLOURS)) % len(_MARKERS)]
 
 
 def _colour(place: int) -> str:
