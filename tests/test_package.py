@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import mercer
+from mercer._exports import own_names
 from tests.common.cases import ESTIMATORS
 from tests.common.discovery import peer_of, public_modules
 
@@ -28,12 +29,12 @@ def _modules_after(code):
 
 def test_import_mercer_imports_nothing_heavy():
     loaded = _modules_after("import mercer") - _modules_after("import importlib, typing")
-    assert {name for name in loaded if name.startswith("mercer")} == {"mercer"}
+    assert {name for name in loaded if name.startswith("mercer")} == {"mercer", "mercer._exports"}
     assert not {name.partition(".")[0] for name in loaded} & {"numpy", "scipy", "sklearn", "threadpoolctl", "joblib"}
 
 
 def test_import_mercer_costs_no_more_than_sklearn_base():
-    assert _modules_after("import mercer") - {"mercer"} <= _modules_after("import sklearn.base")
+    assert _modules_after("import mercer") - {"mercer", "mercer._exports"} <= _modules_after("import sklearn.base")
 
 
 def test_no_estimator_loads_a_plotting_or_data_frame_library():
@@ -56,8 +57,32 @@ def test_public_modules_list_what_they_have():
     for module in public_modules():
         assert module.__doc__, module.__name__
         assert list(module.__all__) == sorted(module.__all__), module.__name__
-        for name in module.__all__:
+        assert set(own_names(module)) <= set(module.__all__)
+        for name in own_names(module):
             assert getattr(module, name).__doc__, f"{module.__name__}.{name}"
+
+
+FIRST_OF_FAMILY = {
+    "calibration": "CalibratedClassifierCV",
+    "cluster": "KMeans",
+    "ensemble": "HistGradientBoostingClassifier",
+    "linear_model": "LogisticRegressionCV",
+    "metrics": "accuracy_score",
+    "preprocessing": "StandardScaler",
+    "svm": "LinearSVC",
+    "tree": "DecisionTreeClassifier",
+}
+
+
+@pytest.mark.parametrize("family", FIRST_OF_FAMILY)
+def test_a_family_loads_less_of_scikit_learn_than_its_peer(family):
+    """The bulk of an import is what it loads of other packages; `sklearn.base` is what any estimator needs."""
+    name = FIRST_OF_FAMILY[family]
+    ours, theirs = _modules_after(f"from mercer.{family} import {name}"), _modules_after(f"from sklearn.{family} import {name}")
+    extra = {module for module in ours - theirs if not module.startswith("mercer")}
+    assert not extra
+    heavy = {"sklearn.metrics", "sklearn.model_selection", "sklearn.callback", "sklearn.linear_model", "sklearn.preprocessing"}
+    assert not heavy & ours
 
 
 # ---- the source

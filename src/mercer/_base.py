@@ -11,26 +11,16 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 import mercer
+from mercer._compat import callback_support, with_callbacks
 from mercer._params import Rule
 from mercer._trace import Record, Solver, Status, iterate, log
 from mercer._tuning import Space
 from mercer._versions import warn_of_other_versions
 
-try:  # scikit-learn 1.9 and up
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # pragma: no cover - depends on the installed version
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in where scikit-learn has no callbacks."""
-
-    def with_callbacks(method: Any) -> Any:
-        return method
-
-
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-class MercerEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class MercerEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Base of every estimator. Subclasses say what their parameters may be, once, in `_parameter_rules`."""
 
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {}
@@ -45,6 +35,22 @@ class MercerEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc
         version = state.pop("_mercer_version", None)
         warn_of_other_versions(f"this {type(self).__name__}", {"mercer": version}, stacklevel=2)
         super().__setstate__(state)
+    def set_callbacks(self, *callbacks: Any) -> Any:
+        """Have callbacks of `sklearn.callback` called in fits; none takes those away that were set. Needs scikit-learn 1.9.
+
+        Parameters
+        ----------
+        *callbacks : objects that follow the protocol `sklearn.callback.FitCallback`
+
+        Returns
+        -------
+        self : estimator
+        """
+        return callback_support().set_callbacks(self, *callbacks)
+
+    def _init_callback_context(self, **options: Any) -> Any:
+        """What scikit-learn's machinery of callbacks calls at the start of a fit."""
+        return callback_support()._init_callback_context(self, **options)
 
     def _store(self, attributes: Mapping[str, Any]) -> None:
         """Set fitted attributes, all at once at the end of a fit."""
@@ -62,15 +68,16 @@ Fitted = Callable[[], dict[str, Any] | None]
 
 def fit_method(method: Method) -> Method:
     """Make a method a fit: callbacks are set up and torn down, and an error or Ctrl-C puts the estimator back as it was."""
-    managed, signature = with_callbacks(method), inspect.signature(method)
+    signature = inspect.signature(method)
 
     @functools.wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
-            if has_callbacks(self):
-                self._fit_metadata = _metadata(signature.bind(self, *args, **kwargs).arguments)
-            return managed(self, *args, **kwargs)
+            if not has_callbacks(self):
+                return method(self, *args, **kwargs)
+            self._fit_metadata = _metadata(signature.bind(self, *args, **kwargs).arguments)
+            return with_callbacks(method)(self, *args, **kwargs)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)

@@ -156,6 +156,18 @@ class OneOf(Rule):
         return " or ".join(map(repr, self.names))
 
 
+class ScorerName(Rule):
+    """The name of a scorer. The names are asked for when a value is checked, not when the rule is written."""
+
+    def accept(self, value: Any) -> Any:
+        from mercer.metrics import get_scorer_names
+
+        return value if isinstance(value, str) and value in get_scorer_names() else _REFUSED
+
+    def describe(self) -> str:
+        return "the name of a scorer (mercer.metrics.get_scorer_names)"
+
+
 class Function(Rule):
     def accept(self, value: Any) -> Any:
         return value if callable(value) else _REFUSED

@@ -8,8 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn.metrics as peer
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from mercer._assessment import confusion, statistics
 from mercer._assessment.predictions import NumberPredictions

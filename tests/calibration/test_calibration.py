@@ -7,8 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn.calibration as peer
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn import config_context
 from sklearn.datasets import make_classification
 from sklearn.frozen import FrozenEstimator

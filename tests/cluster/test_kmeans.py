@@ -5,8 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from sklearn.cluster import KMeans as PeerKMeans
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning

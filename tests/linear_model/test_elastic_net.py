@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.linear_model import ElasticNet as Peer
-from sklearn.linear_model import enet_path as peer_path
-from sklearn.linear_model import lars_path
+from hypothesis import given, settings, strategies as st
+from sklearn.linear_model import ElasticNet as Peer, enet_path as peer_path, lars_path
 
 from mercer.linear_model import ElasticNet, Lasso, enet_path, lasso_path
 from tests.linear_model.test_lasso import make_data

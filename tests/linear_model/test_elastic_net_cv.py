@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.linear_model import ElasticNetCV as PeerElasticNetCV
-from sklearn.linear_model import LassoCV as PeerLassoCV
-from sklearn.linear_model import MultiTaskElasticNetCV as PeerMultiTaskElasticNetCV
+from sklearn.linear_model import (
+    ElasticNetCV as PeerElasticNetCV,
+    LassoCV as PeerLassoCV,
+    MultiTaskElasticNetCV as PeerMultiTaskElasticNetCV,
+)
 from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit
 
 from mercer.linear_model import ElasticNet, ElasticNetCV, LassoCV, MultiTaskElasticNetCV

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn.linear_model as peer
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from mercer._native import kernels
 from mercer.linear_model import HuberRegressor

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.linear_model import MultiTaskElasticNet as PeerElasticNet
-from sklearn.linear_model import MultiTaskElasticNetCV as PeerElasticNetCV
-from sklearn.linear_model import MultiTaskLassoCV as PeerLassoCV
+from hypothesis import given, settings, strategies as st
+from sklearn.linear_model import (
+    MultiTaskElasticNet as PeerElasticNet,
+    MultiTaskElasticNetCV as PeerElasticNetCV,
+    MultiTaskLassoCV as PeerLassoCV,
+)
 
 from mercer.linear_model import ElasticNet, MultiTaskElasticNet, MultiTaskElasticNetCV, MultiTaskLasso, MultiTaskLassoCV
 from tests.reference.sparse_penalties import centred, elastic_net_objective, elastic_net_violation

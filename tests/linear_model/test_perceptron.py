@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn.linear_model as peer
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer._trace import Status

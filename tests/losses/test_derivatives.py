@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from mercer.losses import Loss, SoftmaxCrossEntropy
 from tests.losses.cases import CONVEX, SCALAR, kinks, name_of, outputs, targets

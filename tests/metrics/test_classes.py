@@ -9,8 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn.metrics
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 
 import mercer.metrics

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.metrics
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 
 import mercer.metrics

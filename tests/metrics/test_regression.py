@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 import sklearn.metrics
 import statsmodels.tools.eval_measures as statsmodels_measures
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 
 import mercer.metrics

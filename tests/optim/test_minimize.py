@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.optimize
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from mercer.optim import ConjugateGradient, Iteration, Quadratic, Trace, minimize
 from tests.optim.cases import METHODS, SEARCHES, Smooth, logistic, many_minima, random_quadratic, rosenbrock, worked

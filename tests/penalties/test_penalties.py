@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.linear_model import ElasticNet as PeerElasticNet
-from sklearn.linear_model import MultiTaskLasso
+from sklearn.linear_model import ElasticNet as PeerElasticNet, MultiTaskLasso
 
 from mercer.penalties import L1, L2, PENALTIES, Box, ElasticNet, GroupL2, L1Ball, L2Ball, Lp, NoPenalty, Penalty, get_penalty
 

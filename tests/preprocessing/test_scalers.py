@@ -12,8 +12,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn.preprocessing as peers
 import threadpoolctl
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn.svm
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from mercer.linear_model import QuantileRegressor

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier as PeerClassifier
-from sklearn.tree import DecisionTreeRegressor as PeerRegressor
+from sklearn.tree import DecisionTreeClassifier as PeerClassifier, DecisionTreeRegressor as PeerRegressor
 
 PEERS = {"DecisionTreeClassifier": PeerClassifier, "DecisionTreeRegressor": PeerRegressor}
 LINKS = ("children_left", "children_right", "feature", "n_node_samples")

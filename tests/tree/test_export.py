@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sklearn.tree
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from mercer._native import kernels
 from mercer._trees.store import NODE, Tree, TreeStore

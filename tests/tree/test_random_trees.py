@@ -10,8 +10,7 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.model_selection import train_test_split
 
 from tests.reference import tree as reference
-from tests.tree.growing import CLASSES, assert_facts_hold
-from tests.tree.growing import grow as grow_any
+from tests.tree.growing import CLASSES, assert_facts_hold, grow as grow_any
 from tests.tree.test_criteria import CRITERIA, make
 
 

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import sklearn
 from joblib import effective_n_jobs
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import LeaveOneOut, check_cv, cross_val_predict
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -172,7 +172,7 @@ class CalibratedClassifierCV(WrappedClassifier):
     def _splits(self, cv: Any, X: Any, y: npt.NDArray[Any], codes: Rows, metadata: Metadata) -> list[tuple[Rows, Rows]]:
         """(train, test) rows; refuses folds that some class is too small for."""
         owner = type(self).__name__
-        if isinstance(cv, LeaveOneOut):
+        if isinstance(cv, sklearn.model_selection.LeaveOneOut):
             raise InvalidParameterError(
                 f"{owner}: cv={cv!r} leaves one class in every test fold: LeaveOneOut cross-validation does not allow all "
                 "classes to be present in test splits. It must be a number of folds or another splitter."
@@ -183,7 +183,7 @@ class CalibratedClassifierCV(WrappedClassifier):
                 f"{owner}: Requesting {n_folds}-fold cross-validation but provided less than {n_folds} examples for at least "
                 "one class."
             )
-        splits = check_cv(cv, y, classifier=True).split(X, y, **metadata.split)
+        splits = sklearn.model_selection.check_cv(cv, y, classifier=True).split(X, y, **metadata.split)
         return [(np.asarray(train), np.asarray(test)) for train, test in splits]
 
     def _warn_of_weights(self, base: Any, weights: FloatArray | None) -> None:
@@ -274,5 +274,7 @@ def _fit_one(
     y = classes[codes]
     model = model.fit(X, y, **metadata.fit)  # first: what is wrong with X is then said of all of X
     fresh = clone(model)
-    scores = cross_val_predict(fresh, X, y, cv=splits, method=response, params=dict(metadata.fit), n_jobs=n_jobs)
+    scores = sklearn.model_selection.cross_val_predict(
+        fresh, X, y, cv=splits, method=response, params=dict(metadata.fit), n_jobs=n_jobs
+    )
     return calibrate(model, scores.reshape(len(y), -1), response, classes, codes, weights, method)

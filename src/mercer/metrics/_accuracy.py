@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import sklearn.metrics
+import sklearn
 
 from mercer._params import Bool, check_value
 from mercer.metrics._labels import is_multilabel

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import sklearn.metrics
+import sklearn
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import assert_all_finite, check_array, check_consistent_length
 

@@ -10,8 +10,7 @@ from functools import cache
 from typing import Any
 
 import numpy.typing as npt
-import sklearn.metrics
-from sklearn.metrics import make_scorer
+import sklearn
 
 from mercer.metrics import (
     _accuracy as accuracy,
@@ -124,8 +123,8 @@ class Measure:
 
     def scorer(self) -> Scorer:
         """The same as a function of (estimator, X, y)."""
-        is_gain, method = not self.is_loss, self.response_method
-        scorer: Scorer = make_scorer(self.function, response_method=method, greater_is_better=is_gain, **self.options)
+        options = {"response_method": self.response_method, "greater_is_better": not self.is_loss, **self.options}
+        scorer: Scorer = sklearn.metrics.make_scorer(self.function, **options)
         return scorer
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import multilabel_confusion_matrix as _multilabel_counts
+import sklearn
 
 from mercer._confusion import ClassCounts
 from mercer._native import kernels
@@ -83,7 +83,9 @@ def tally_single(y_true: Any, y_pred: Any, sample_weight: Any, owner: str) -> Ta
 
 
 def _tally_indicators(y_true: Any, y_pred: Any, sample_weight: Any, labels: Any, samplewise: bool) -> Tally:
-    tables = _multilabel_counts(y_true, y_pred, sample_weight=sample_weight, labels=labels, samplewise=samplewise)
+    tables = sklearn.metrics.multilabel_confusion_matrix(
+        y_true, y_pred, sample_weight=sample_weight, labels=labels, samplewise=samplewise
+    )
     hits, total = tables[:, 1, 1], tables.sum(axis=(1, 2))
     n_true, n_predicted = hits + tables[:, 1, 0], hits + tables[:, 0, 1]
     classes = np.arange(len(hits)) if labels is None or samplewise else np.asarray(labels)

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import sklearn
 from joblib import effective_n_jobs
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_predict
 from sklearn.utils.parallel import Parallel, delayed
 
 from mercer._base import FitTask
@@ -137,7 +137,7 @@ def fold_jobs(
         Job(
             name,
             clone(member),
-            cross_val_predict,
+            sklearn.model_selection.cross_val_predict,
             (X, y),
             {"cv": splits, "method": method, "params": dict(params[name]), "n_jobs": n_jobs},
         )

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+import sklearn
 from sklearn import get_config
 from sklearn.base import clone
-from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
@@ -215,4 +215,4 @@ def _respond(member: Any, X: Any, method: str) -> Any:
 def split(X: Any, y: Any, cv: Any, *, is_classifier: bool) -> tuple[Any, Any, list[Any]]:
     """X and y as something with rows to pick, and folds drawn once, so that all members have the same."""
     X, y = indexable(X, y)
-    return X, y, list(check_cv(cv, y=y, classifier=is_classifier).split(X, y))
+    return X, y, list(sklearn.model_selection.check_cv(cv, y=y, classifier=is_classifier).split(X, y))

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import train_test_split
+import sklearn
 
 from mercer._arrays import FloatArray
 from mercer._random import as_random_state
@@ -77,7 +77,8 @@ class Session:
             return Part(data.X, y, data.weights), None
         options = {"random_state": params.random_state, "test_size": params.validation_fraction}
         parts = []
-        for rows in train_test_split(np.arange(len(y)), stratify=y if data.classes else None, **options):
+        split = sklearn.model_selection.train_test_split
+        for rows in split(np.arange(len(y)), stratify=y if data.classes else None, **options):
             weights = None if data.weights is None else data.weights[rows]
             if weights is not None and not weights.any():
                 raise ValueError(

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+import sklearn
 from sklearn.base import is_classifier
-from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from mercer._arrays import FloatArray, check_weights
@@ -29,6 +29,7 @@ from mercer._params import (
     RandomState,
     Real,
     Rule,
+    ScorerName,
     Verbosity,
     check_params,
 )
@@ -45,7 +46,6 @@ from mercer.ensemble._hist_gradient_boosting.fit import BoostingFit, Earlier, Pl
 from mercer.ensemble._hist_gradient_boosting.objectives import Objective
 from mercer.ensemble._hist_gradient_boosting.stopping import Data, Split
 from mercer.losses import Loss
-from mercer.metrics import get_scorer_names
 
 N_AUTO = 10_000  # rows above which early_stopping="auto" stops early
 
@@ -63,7 +63,7 @@ BOOSTING_RULES: Mapping[str, Rule] = {
     "interaction_cst": Null() | OneOf("pairwise", "no_interactions") | ArrayLike(),
     "warm_start": Bool(),
     "early_stopping": OneOf("auto") | Bool(),
-    "scoring": OneOf("loss", *get_scorer_names()) | Function() | Null(),
+    "scoring": OneOf("loss") | ScorerName() | Function() | Null(),
     "validation_fraction": Real(above=0, below=1) | Integer(1) | Null(),
     "n_iter_no_change": Integer(1),
     "tol": Real(least=0),
@@ -270,5 +270,5 @@ def _split(data: Data, held_out: Data | None, params: SimpleNamespace, seed: int
     options = {"test_size": params.validation_fraction, "random_state": seed}
     # Each class gets its share of the rows held out, unless one is too rare for that.
     is_rare = not is_classifier or np.unique(data.y, return_counts=True)[1].min() < 2
-    train, test = train_test_split(rows, stratify=None if is_rare else data.y, **options)
+    train, test = sklearn.model_selection.train_test_split(rows, stratify=None if is_rare else data.y, **options)
     return Split(data.rows(np.sort(train)), data.rows(np.sort(test)))

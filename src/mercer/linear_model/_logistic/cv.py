@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import sklearn
 from sklearn import get_config
-from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,6 +26,7 @@ from mercer._params import (
     RandomState,
     Real,
     Rule,
+    ScorerName,
     Splitter,
     Verbosity,
     check_params,
@@ -36,7 +37,7 @@ from mercer.linear_model._logistic.logistic import LogisticClassifier
 from mercer.linear_model._logistic.paths import Grid, Path, Results, Scorer
 from mercer.linear_model._logistic.point import Point, Strength
 from mercer.linear_model._logistic.run import Run
-from mercer.metrics import get_scorer, get_scorer_names
+from mercer.metrics import get_scorer
 
 
 class LogisticRegressionCV(LogisticClassifier):
@@ -141,7 +142,7 @@ class LogisticRegressionCV(LogisticClassifier):
         "fit_intercept": Bool(),
         "cv": Splitter(),
         "dual": Bool(),
-        "scoring": OneOf("warn", *get_scorer_names()) | Function() | Null(),
+        "scoring": OneOf("warn") | ScorerName() | Function() | Null(),
         "solver": SOLVERS,
         "tol": Real(least=0),
         "max_iter": Integer(1),
@@ -321,7 +322,7 @@ def _folds(cv: Any, data: LogisticData, params: dict[str, Any]) -> list[tuple[An
     if cv is None:
         cv = int(np.clip(np.bincount(data.codes).min(), 2, 5))
     labels = data.classes[data.codes]
-    return list(check_cv(cv, labels, classifier=True).split(data.X, labels, **params))
+    return list(sklearn.model_selection.check_cv(cv, labels, classifier=True).split(data.X, labels, **params))
 
 
 def _finish(run: Run, task: FitTask, data: LogisticData, params: SimpleNamespace) -> None:

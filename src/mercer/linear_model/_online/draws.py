@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+import sklearn
 
 from mercer._arrays import FloatArray
 from mercer._random import as_random_state
@@ -40,7 +40,8 @@ def _seed_of_output(seed: int) -> int:
 
 def _split(problem: Problem, settings: Settings) -> tuple[Problem, Score]:
     """The problem without some rows, and the score of an output on them."""
-    splitter = ShuffleSplit if problem.positives is None else StratifiedShuffleSplit
+    splits_of = sklearn.model_selection
+    splitter = splits_of.ShuffleSplit if problem.positives is None else splits_of.StratifiedShuffleSplit
     splits = splitter(test_size=settings.validation_fraction, random_state=settings.random_state)
     _, chosen = next(splits.split(np.zeros((len(problem.y), 1)), problem.y))
     X, y = problem.X[chosen], problem.y[chosen].astype(np.float64)

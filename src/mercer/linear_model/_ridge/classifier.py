@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
@@ -320,7 +320,7 @@ class _LabelJudge(Judge):
         return False
 
     def splits(self, X: Any, cv: Any) -> Any:
-        return check_cv(cv, self.y, classifier=True).split(X, self.y)
+        return sklearn.model_selection.check_cv(cv, self.y, classifier=True).split(X, self.y)
 
     def model(self, alpha: float, coef: FloatArray, intercept: Any, n_features: int) -> Any:
         model = RidgeClassifier(alpha)

@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+import sklearn
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.model_selection import check_cv
 
 from mercer._arrays import Finite, FloatArray, check_weights, check_X_y
 from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._linear import SPARSE, LinearRegressor
-from mercer._params import _REFUSED, ArrayLike, Bool, Function, Null, OneOf, Real, Rule, Splitter, check_params, check_values
+from mercer._params import ArrayLike, Bool, Function, Null, OneOf, Real, Rule, ScorerName, Splitter, check_params, check_values
 from mercer._trace import Outcome, store_outcome
 from mercer.linear_model._inference.summary import NoSummary
 from mercer.linear_model._least_squares.rows import Rows
@@ -25,19 +25,9 @@ from mercer.linear_model._ridge.folds import ColumnFolds, RowFolds
 from mercer.linear_model._ridge.ridge import Ridge, attributes_of, make_rows
 from mercer.linear_model._ridge.shared import SharedDecomposition
 from mercer.linear_model._ridge.spectrum import ColumnSpectrum, RowSpectrum
-from mercer.metrics import get_scorer, get_scorer_names
+from mercer.metrics import get_scorer
 
 Scorer = Callable[..., Any]
-
-
-class ScorerName(Rule):
-    """The name of a scorer."""
-
-    def accept(self, value: Any) -> Any:
-        return value if isinstance(value, str) and value in get_scorer_names() else _REFUSED
-
-    def describe(self) -> str:
-        return "the name of a scorer (sklearn.metrics.get_scorer_names)"
 
 
 @dataclass
@@ -112,7 +102,7 @@ class Judge:
         return bool(self.y.ndim == 1)
 
     def splits(self, X: Any, cv: Any) -> Any:
-        return check_cv(cv, self.y, classifier=False).split(X, self.y)
+        return sklearn.model_selection.check_cv(cv, self.y, classifier=False).split(X, self.y)
 
     def model(self, alpha: float, coef: FloatArray, intercept: Any, n_features: int) -> Any:
         """An estimator with these coefficients (targets x features)."""

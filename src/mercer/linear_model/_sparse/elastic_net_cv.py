@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+import sklearn
 from sklearn import get_config
-from sklearn.model_selection import check_cv
 from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
@@ -83,7 +83,8 @@ class SparsePathCV(SparseLinearRegressor):
             routed: dict[str, Any] = {}
         else:
             routed = process_routing(self, "fit", sample_weight=sample_weight, **params).splitter.split
-        return [(np.asarray(train), np.asarray(test)) for train, test in check_cv(self.cv).split(X, y, **routed)]
+        splitter = sklearn.model_selection.check_cv(self.cv)
+        return [(np.asarray(train), np.asarray(test)) for train, test in splitter.split(X, y, **routed)]
 
     def _choose(self, folds: Folds, problem: Problem, n_folds: int, params: SimpleNamespace, dtype: Any) -> dict[str, Any]:
         """The best alpha and l1_ratio; leaves the errors and the grids on the estimator."""
@@ -133,7 +134,8 @@ class SparsePathCV(SparseLinearRegressor):
     def get_metadata_routing(self) -> MetadataRouter:
         """How metadata are routed to the splitter."""
         mapping = MethodMapping().add(caller="fit", callee="split")
-        return MetadataRouter(owner=self).add_self_request(self).add(splitter=check_cv(self.cv), method_mapping=mapping)
+        splitter = sklearn.model_selection.check_cv(self.cv)
+        return MetadataRouter(owner=self).add_self_request(self).add(splitter=splitter, method_mapping=mapping)
 
 
 class LassoCV(SparsePathCV):
