@@ -13,7 +13,9 @@ import scipy.sparse as sp
 from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+
+from mercer._compat import validate_data
+from mercer._remedies import explained
 
 FloatArray = npt.NDArray[Any]
 FLOATS = (np.float64, np.float32)
@@ -78,7 +80,10 @@ def validate(
     require_countable(estimator, X)
     X = with_own_structure(X)
     checks |= {"accept_sparse": sparse or False, "dtype": FLOATS, "ensure_all_finite": _finite_option(finite)}
-    valid = validate_data(estimator, X, *y, **checks)
+    try:
+        valid = validate_data(estimator, X, *y, **checks)
+    except ValueError as error:
+        raise explained(error, estimator, X) from None
     return (tidy(estimator, valid[0]), valid[1]) if y else tidy(estimator, valid)
 
 
@@ -204,8 +209,11 @@ def _name_of(caller: Any) -> str:
 
 
 def require_finite(caller: Any, X: Any, *, allow_nan: bool = False) -> None:
-    """Raise scikit-learn's error for NaN or infinity in X."""
-    assert_all_finite(X, allow_nan=allow_nan, estimator_name=_name_of(caller), input_name="X")
+    """Raise an error for NaN or infinity in X, which says where it is and what to do."""
+    try:
+        assert_all_finite(X, allow_nan=allow_nan, estimator_name=_name_of(caller), input_name="X")
+    except ValueError as error:
+        raise explained(error, caller, X) from None
 
 
 def require_no_overflow(caller: Any, X: Any, what: str, *, allow_nan: bool = False) -> None:

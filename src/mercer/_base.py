@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 import mercer
 from mercer._compat import callback_support, with_callbacks
-from mercer._params import Rule
+from mercer._params import Rule, check_arguments
 from mercer._trace import Record, Solver, Status, iterate, log
 from mercer._tuning import Space
 from mercer._versions import warn_of_other_versions
@@ -35,6 +35,13 @@ class MercerEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         version = state.pop("_mercer_version", None)
         warn_of_other_versions(f"this {type(self).__name__}", {"mercer": version}, stacklevel=2)
         super().__setstate__(state)
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        if args or kwargs:
+            check_arguments(cls, args, kwargs)
+        made: Self = super().__new__(cls)
+        return made
+
     def set_callbacks(self, *callbacks: Any) -> Any:
         """Have callbacks of `sklearn.callback` called in fits; none takes those away that were set. Needs scikit-learn 1.9.
 

@@ -9,6 +9,9 @@ A rule turns a value into the checked value or says what would do. Rules are com
 
 from __future__ import annotations
 
+import difflib
+import functools
+import inspect
 from collections.abc import Mapping
 from numbers import Integral, Real as AnyReal
 from types import SimpleNamespace
@@ -296,6 +299,31 @@ class Checked:
     def __post_init__(self) -> None:
         for name in self._rules.keys() & self.__dict__.keys():
             object.__setattr__(self, name, check_value(type(self).__name__, name, getattr(self, name), self._rules[name]))
+
+
+def check_arguments(cls: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """Refuse what a constructor does not take, by the name of the class that is made: `__init__` may be that of its base."""
+    names, n_positional = _arguments(cls)
+    unknown = next((name for name in kwargs if name not in names), None) if names is not None else None
+    if names is not None and unknown is not None:
+        near = difflib.get_close_matches(unknown, names, n=1)
+        advice = f"Did you mean {near[0]!r}?" if near else f"It takes: {', '.join(names)}."
+        raise TypeError(f"{cls.__name__}.__init__() got an unexpected keyword argument {unknown!r}. {advice}")
+    if n_positional is not None and len(args) > n_positional:
+        raise TypeError(
+            f"{cls.__name__}.__init__() takes {n_positional} positional argument{'s' * (n_positional != 1)} but {len(args)} "
+            "were given; say the others by name."
+        )
+
+
+@functools.lru_cache(maxsize=1024)
+def _arguments(cls: type) -> tuple[tuple[str, ...] | None, int | None]:
+    """The names that a constructor takes and how many of them by place; None where it takes any."""
+    _, *parameters = inspect.signature(cls.__init__).parameters.values()  # type: ignore[misc]
+    kinds = [parameter.kind for parameter in parameters]
+    takes_any_name, takes_any_number = inspect.Parameter.VAR_KEYWORD in kinds, inspect.Parameter.VAR_POSITIONAL in kinds
+    names = tuple(parameter.name for parameter in parameters)
+    return None if takes_any_name else names, None if takes_any_number else kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 class HasParams(Protocol):

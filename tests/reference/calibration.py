@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 from scipy.special import expit, logit
+from sklearn.isotonic import isotonic_regression
 
 
 def group_starts(sorted_scores, resolution):
@@ -25,7 +25,7 @@ def isotonic(scores, is_positive, weights):
     starts = group_starts(sorted_scores, resolution)
     mass = np.add.reduceat(weights, starts)
     share = np.add.reduceat(weights * is_positive[kept][order], starts) / mass
-    levels = isotonic_regression(share, weights=mass).x
+    levels = isotonic_regression(share, sample_weight=mass)
     inner = np.zeros(len(levels), dtype=bool)
     inner[1:-1] = np.isclose(levels[1:-1], levels[:-2], 1e-13) & np.isclose(levels[1:-1], levels[2:], 1e-13)
     return sorted_scores[starts][~inner], levels[~inner], mass @ (share - levels) ** 2 / 2, violation(share, mass, levels)

@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 
 from mercer._arrays import FLOATS, FloatArray
 from mercer._params import ArrayLike, InvalidParameterError, Null, OneOf, Rule
+from mercer._remedies import explained
 
 CATEGORICAL_RULE: Rule = Null() | OneOf("from_dtype") | ArrayLike()
 UNSEEN_RULE: Rule = OneOf("missing", "error", "other")
@@ -159,7 +160,10 @@ class _Columns:
             part = self.X.iloc[:, np.flatnonzero(is_number)]
         else:
             part = self.X[:, np.flatnonzero(is_number).tolist()]
-        return np.asarray(check_array(part, dtype=FLOATS, ensure_all_finite="allow-nan"))
+        try:
+            return np.asarray(check_array(part, dtype=FLOATS, ensure_all_finite="allow-nan"))
+        except ValueError as error:
+            raise explained(error, None, part) from None
 
     def levels(self, j: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
         """The distinct values of a column, and each row's place among them; -1 where the value is missing."""

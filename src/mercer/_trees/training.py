@@ -10,9 +10,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from mercer._arrays import FloatArray, check_weights, check_X, class_factors, validate
+from mercer._compat import validate_data
 from mercer._trees.categories import CategoryCoder, check_categories
 from mercer._trees.growth import Targets
 from mercer._trees.rows import Rows

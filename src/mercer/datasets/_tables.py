@@ -134,8 +134,8 @@ def load_dataset(name: str, *, frame: str | None = "auto") -> Dataset:
     --------
     >>> from mercer.datasets import load_dataset
     >>> cars = load_dataset("cars", frame=None)
-    >>> cars.target, cars.frame["mpg"].mean().round(2)
-    ('mpg', np.float64(23.51))
+    >>> cars.target, round(float(cars.frame["mpg"].mean()), 2)
+    ('mpg', 23.51)
     """
     entry = _entry(name)
     if frame not in _FRAMES:

@@ -123,8 +123,8 @@ class Perceptron(MarginLoss):
     >>> from mercer.losses import Perceptron
     >>> Perceptron().value([1, 1, -1], [2.0, -0.5, 0.5])
     array([0. , 0.5, 0.5])
-    >>> Perceptron().derivative(1, 0.0)
-    np.float64(-1.0)
+    >>> float(Perceptron().derivative(1, 0.0))
+    -1.0
     """
 
     name = "perceptron"
@@ -248,8 +248,8 @@ class Logistic(MarginLoss):
     >>> from mercer.losses import Logistic
     >>> Logistic().value(1, [1000.0, 0.0, -1000.0]).round(4)
     array([0.000e+00, 6.931e-01, 1.000e+03])
-    >>> Logistic(base=2).value(1, 0.0), Logistic().inverse_link(0.0)
-    (np.float64(1.0), np.float64(0.5))
+    >>> float(Logistic(base=2).value(1, 0.0)), float(Logistic().inverse_link(0.0))
+    (1.0, 0.5)
     """
 
     base: float = math.e

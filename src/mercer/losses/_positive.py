@@ -83,8 +83,8 @@ class Poisson(PositiveLoss):
     >>> from mercer.losses import Poisson
     >>> Poisson().derivative([0, 1, 5], 0.0)
     array([ 1.,  0., -4.])
-    >>> Poisson().inverse_link(0.0)
-    np.float64(1.0)
+    >>> float(Poisson().inverse_link(0.0))
+    1.0
     """
 
     name = "poisson"

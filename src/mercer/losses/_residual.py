@@ -72,8 +72,8 @@ class Absolute(ResidualLoss):
     >>> from mercer.losses import Absolute
     >>> Absolute().value(1.0, [1.0, -2.0])
     array([0., 3.])
-    >>> Absolute().subdifferential(1.0, 1.0)
-    (np.float64(-1.0), np.float64(1.0))
+    >>> [float(slope) for slope in Absolute().subdifferential(1.0, 1.0)]
+    [-1.0, 1.0]
     """
 
     name = "absolute"

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, check_weights
 from mercer._base import FitTask, MercerEstimator, fit_method
+from mercer._compat import validate_data
 from mercer._params import Integer, Null, OneOf, Real, Rule, check_params
 from mercer._trees.categories import UNSEEN, UNSEEN_RULE, CategoryCoder, check_categories
 from mercer._trees.store import IntArray

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
+from mercer._compat import validate_data
 from mercer._trace import warn
 from mercer._trees.training import Training, check_training
 from mercer.ensemble._bagging.members import UNCHECKED

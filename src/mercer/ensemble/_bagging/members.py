@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import has_fit_parameter, validate_data
+from sklearn.utils.validation import has_fit_parameter
 
 from mercer._arrays import FloatArray
 from mercer._base import FitTask
+from mercer._compat import validate_data
 from mercer.ensemble._bagging.draws import BagDraws, Indices
 from mercer.ensemble._combination.jobs import Job, run_jobs
 

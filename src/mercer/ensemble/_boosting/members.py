@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from mercer._arrays import FloatArray, check_weights
+from mercer._compat import validate_data
 from mercer._parallel import effective_threads
 from mercer._trees.rows import kernel_rows
 from mercer._trees.store import TreeStore

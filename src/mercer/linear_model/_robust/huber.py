@@ -89,8 +89,8 @@ class HuberRegressor(NoSummary, LinearRegressor):
     >>> y = 2 * X[:, 0] + 1 + 0.01 * (-1) ** np.arange(10)
     >>> y[3] += 50
     >>> model = HuberRegressor().fit(X, y)
-    >>> model.coef_.round(1), model.outliers_[3], round(float(model.predict([[3.0]])[0]), 1)
-    (array([2.]), np.True_, 7.0)
+    >>> model.coef_.round(1), bool(model.outliers_[3]), round(float(model.predict([[3.0]])[0]), 1)
+    (array([2.]), True, 7.0)
     """
 
     _no_summary: ClassVar[str] = NO_LIKELIHOOD
