@@ -8,16 +8,20 @@ BUILD_TOOLS := scikit-build-core nanobind cmake ninja
 # For this machine only: one instruction-set level, and a build folder of its own so that the next build is incremental.
 NATIVE := --config-settings=cmake.define.MERCER_LEVELS=native
 PIP := -m pip --disable-pip-version-check --quiet
+OLDEST_PYTHON ?= python3.11
+OLDEST_TESTS := tests/test_package.py tests/test_passed_on.py tests/test_messages.py tests/test_params.py tests/common/test_conduct.py \
+	tests/common/test_inputs.py tests/metrics tests/preprocessing tests/calibration tests/model_selection tests/persistence \
+	tests/plots tests/runs tests/command
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: help build dev demo lint tidy test test-all wheel-check sanitize bench clean
+.PHONY: help build dev demo lint tidy test test-all wheel-check oldest sanitize bench clean
 
 help:
 	@echo "make demo      compare, tune, test and explain models of an embedded table; the report is demo/report.html"
 	@echo "make test      build the wheel, lint, test the wheel, and try it in an empty environment"
-	@echo "make test-all  the same with the exhaustive sweeps"
+	@echo "make test-all  the same with the exhaustive sweeps, and with the oldest versions of other packages that are declared"
 	@echo "make dev       editable build for this machine; native code is rebuilt when it changed"
 	@echo "make bench     compare with the peers (GROUP=cluster for one family)"
 	@echo "make sanitize  test the native parts under AddressSanitizer and UBSan"
@@ -84,12 +88,24 @@ test-all: build/test/.ready
 	$(call check_style,build/test/env)
 	build/test/env/bin/python -m pytest -n $(JOBS) --durations=20
 	$(MAKE) wheel-check
+	$(MAKE) oldest
 
 # The wheel as a packager builds it: in isolation, with nothing but what pyproject.toml asks for.
 wheel-check: $(VENV)/.tools
 	rm -rf build/isolated && mkdir -p build/isolated
 	$(VENV)/bin/python $(PIP) wheel --no-deps --wheel-dir build/isolated .
 	$(call try_wheel,build/isolated)
+
+# Every lower bound in pyproject.toml at once: the wheel beside exactly these versions. The tests are those of what meets other
+# packages; the kernels and their formulas are the same for all versions.
+oldest: build/wheel/.built
+	rm -rf build/oldest && mkdir -p build/oldest
+	$(OLDEST_PYTHON) -m venv build/oldest/env
+	$(PYTHON) tests/install/oldest.py > build/oldest/requirements.txt
+	build/oldest/env/bin/python $(PIP) install -r build/oldest/requirements.txt build/wheel/mercer-*.whl \
+		hypothesis pytest pytest-timeout pytest-xdist
+	build/oldest/env/bin/python tests/install/oldest.py --check
+	build/oldest/env/bin/python -m pytest -p no:cacheprovider -q -n $(JOBS) -m "not slow" $(OLDEST_TESTS)
 
 sanitize:
 	$(PYTHON) -m venv build/sanitize/env

@@ -178,7 +178,7 @@ def test_names_of_features_and_outputs_as_tables_are_kept(tmp_path):
 TRANSFORMERS = {
     "union": FeatureUnion([("one", StandardScaler()), ("two", PolynomialFeatures(2))], transformer_weights={"one": 2.0}),
     "neighbours": KNNImputer(n_neighbors=2),
-    "bins": KBinsDiscretizer(3, encode="onehot-dense", quantile_method="linear"),
+    "bins": KBinsDiscretizer(3, encode="onehot-dense", strategy="uniform"),
     "quantiles": QuantileTransformer(n_quantiles=10),
     "powers": PowerTransformer(),
     "targets": TargetEncoder(random_state=0),
