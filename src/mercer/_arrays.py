@@ -62,8 +62,11 @@ def _in_32_bits(caller: Any, index: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
 
 
 def with_own_structure(X: Any) -> Any:
-    """Sparse X whose indices no other thread can write to; dense X as it is. Kernels check indices, and SciPy counts them, before
-    they use them: what they read again must be the same. The numbers of compressed rows or columns are shared."""
+    """Sparse X whose indices no other thread can write to; dense X as it is.
+
+    Kernels check indices, and SciPy counts them, before they use them: what they read again must be the same. The numbers of
+    compressed rows or columns are shared.
+    """
     if not sp.issparse(X):
         return X
     if X.format not in ("csr", "csc"):
@@ -228,8 +231,11 @@ def require_no_overflow(caller: Any, X: Any, what: str, *, allow_nan: bool = Fal
 
 
 def check_weights(sample_weight: Any, n_rows: int, dtype: npt.DTypeLike) -> FloatArray | None:
-    """Weights as a vector of non-negative numbers, not all zero; None where all rows weigh the same. It is never the array given:
-    weights say which rows take part, which kernels ask more than once, and another thread may write to what is the user's."""
+    """Weights as a vector of non-negative numbers, not all zero; None where all rows weigh the same.
+
+    It is never the array given: weights say which rows take part, which kernels ask more than once, and another thread may write
+    to what is the user's.
+    """
     if sample_weight is None:
         return None
     if np.isscalar(sample_weight):
