@@ -17,6 +17,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from mercer._compat import validate_data
 from mercer._remedies import explained
 
+from mercer._rows import with_own_structure
+
 FloatArray = npt.NDArray[Any]
 FLOATS = (np.float64, np.float32)
 LARGEST_INDEX = np.iinfo(np.int32).max
@@ -59,21 +61,6 @@ def _in_32_bits(caller: Any, index: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
     if (misplaced := short != index).any():
         raise ValueError(f"{_name_of(caller)}: X is not a valid sparse matrix: it holds the index {index[misplaced][0]}.")
     return short
-
-
-def with_own_structure(X: Any) -> Any:
-    """Sparse X whose indices no other thread can write to; dense X as it is.
-
-    Kernels check indices, and SciPy counts them, before they use them: what they read again must be the same. The numbers of
-    compressed rows or columns are shared.
-    """
-    if not sp.issparse(X):
-        return X
-    if X.format not in ("csr", "csc"):
-        return X.copy()
-    own = type(X)((X.data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
-    own.check_format(full_check=True)
-    return own
 
 
 def validate(
@@ -233,8 +220,8 @@ def require_no_overflow(caller: Any, X: Any, what: str, *, allow_nan: bool = Fal
 def check_weights(sample_weight: Any, n_rows: int, dtype: npt.DTypeLike) -> FloatArray | None:
     """Weights as a vector of non-negative numbers, not all zero; None where all rows weigh the same.
 
-    It is never the array given: weights say which rows take part, which kernels ask more than once, and another thread may write
-    to what is the user's.
+    It is never the array given: weights say which rows take part, which kernels ask more than once, and another thread may
+    write to what is the user's.
     """
     if sample_weight is None:
         return None

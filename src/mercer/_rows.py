@@ -8,6 +8,21 @@ import numpy as np
 import scipy.sparse as sp
 
 
+def with_own_structure(X: Any) -> Any:
+    """Sparse X whose indices no other thread can write to; dense X as it is.
+
+    Kernels check indices, and SciPy counts them, before they use them: what they read again must be the same. The numbers of
+    compressed rows or columns are shared.
+    """
+    if not sp.issparse(X):
+        return X
+    if X.format not in ("csr", "csc"):
+        return X.copy()
+    own = type(X)((X.data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+    own.check_format(full_check=True)
+    return own
+
+
 def take_rows(table: Any, rows: Any) -> Any:
     """The rows of these indices, of the same kind as the table; None stays None."""
     if table is None:
@@ -15,7 +30,7 @@ def take_rows(table: Any, rows: Any) -> Any:
     if hasattr(table, "iloc"):
         return table.iloc[rows]
     if hasattr(table, "shape"):  # NumPy, SciPy, polars
-        return (table.tocsr() if sp.issparse(table) else table)[rows]
+        return (with_own_structure(table).tocsr() if sp.issparse(table) else table)[rows]
     return [table[row] for row in np.asarray(rows)]
 
 

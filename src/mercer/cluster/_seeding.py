@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_array
 
-from mercer._arrays import FLOATS, FloatArray, check_weights, require_countable, tidy, with_own_structure
+from mercer._arrays import FLOATS, FloatArray, check_weights, require_countable, tidy
 from mercer._parallel import effective_threads
 from mercer._params import Integer, Null, RandomState, check_value
 from mercer._random import as_random_state
+from mercer._rows import with_own_structure
 from mercer.cluster._lloyd import Problem, check_enough_rows, seed_plusplus
 
 

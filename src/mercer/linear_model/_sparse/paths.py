@@ -9,10 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array, check_consistent_length
 
-from mercer._arrays import FLOATS, FloatArray, require_countable, tidy, with_own_structure
+from mercer._arrays import FLOATS, FloatArray, require_countable, tidy
 from mercer._parallel import effective_threads
 from mercer._params import ArrayLike, Bool, Integer, Null, OneOf, RandomState, Real, Rule, Verbosity, check_value
 from mercer._random import as_random_state
+from mercer._rows import with_own_structure
 from mercer._solvers.coordinate_descent import Descent, Penalty
 from mercer._trace import log
 from mercer.linear_model._sparse.penalised import (
