@@ -124,6 +124,7 @@ def cases() -> Iterator[Case]:
     )
     yield from _default_start()
     yield from _sparse()
+    yield from _few_rows()
     yield from _prediction()
 
 
@@ -159,6 +160,29 @@ def _default_start() -> Iterator[Case]:
             prepare=partial(_default, k=k),
             is_quick=(n, d, k) == (20_000, 12, 8),
         )
+
+
+def _few_rows() -> Iterator[Case]:
+    """Few rows, wide rows."""
+    for n, d, k in ((50, 5, 3), (300, 5_000, 8)):
+        yield Case(
+            "KMeans fit, few rows, k-means++, default tol",
+            f"{n:,} x {d:,}, k={k}",
+            partial(_without_start, n, d, "float64"),
+            _KMEANS,
+            _fit,
+            _SAME_SEED,
+            prepare=partial(_default, k=k),
+        )
+    yield Case(
+        "KMeans fit, sparse text-like rows, fixed start, 20 iterations",
+        "2,000 x 20,000 (1 %), k=20, float64",
+        partial(_with_start, _text, 2_000, 20_000, "float64", 20),
+        _KMEANS,
+        _fit,
+        _SAME_PATH,
+        prepare=_from_start,
+    )
 
 
 def _sparse() -> Iterator[Case]:

@@ -8,12 +8,14 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from benchmarks._case import SCIKIT_LEARN, Case, Data, Estimator, Quality, contenders
 
 Statistics = tuple[np.ndarray, np.ndarray]  # of each column: what is taken away, and what it is then divided by
 
-_SIZES = ((1_000, 4), (20_000, 12), (200_000, 60))
+_SIZES = ((1_000, 4), (20_000, 12), (200_000, 60), (20, 5), (200, 10_000))
+_SPARSE_SIZES = ((20_000, 500, 0.05), (500, 20_000, 0.01))
 # Some units in the last place of statistics of order ten.
 _ATOL = {"float64": 1e-12, "float32": 2e-5}
 
@@ -52,6 +54,12 @@ def _table(n: int, d: int, dtype: str) -> Data:
     return Data((random.normal(size=(n, d)) * random.uniform(0.5, 2, size=d) + random.normal(size=d)).astype(dtype))
 
 
+@lru_cache(maxsize=1)
+def _sparse_table(n: int, d: int, density: float) -> Data:
+    random = np.random.default_rng(0)
+    return Data(sp.random_array((n, d), density=density, format="csr", rng=random, data_sampler=random.standard_normal))
+
+
 def _fit(model: Any, data: Data) -> Any:
     return model.fit(data.X)
 
@@ -77,7 +85,38 @@ def _transform_deviation(model: Any, outcome: Any, data: Data, *, scaler: str) -
     return float(np.max(np.abs((X - shift) / scale - outcome)))
 
 
+# What a scaler is called with for sparse X, whose zeros stay; a spread between quartiles would be zero there.
+_SPARSE_SCALERS: dict[str, dict[str, Any]] = {"StandardScaler": {"with_mean": False}, "MaxAbsScaler": {}}
+
+
+def _sparse_deviation(model: Any, outcome: Any, data: Data, *, scaler: str) -> float:
+    """Of the scales, from what the columns say in float64."""
+    n = data.X.shape[0]
+    if scaler == "MaxAbsScaler":
+        expected = np.abs(data.X).max(axis=0).toarray().ravel()
+    else:
+        expected = np.sqrt(data.X.multiply(data.X).sum(axis=0) / n - (data.X.sum(axis=0) / n) ** 2)
+    return float(np.max(np.abs(model.scale_ - np.where(expected > 0, expected, 1))))
+
+
+def _sparse_cases(scaler: str, params: dict[str, Any]) -> Iterator[Case]:
+    for (n, d, density), (action, run) in product(_SPARSE_SIZES, (("fit", _fit), ("transform", _transform))):
+        yield Case(
+            f"{scaler} {action}",
+            f"{n:,} x {d:,} sparse ({density:.0%})",
+            partial(_sparse_table, n, d, density),
+            contenders(f"preprocessing.{scaler}", peers=(SCIKIT_LEARN,)),
+            run,
+            Quality("largest deviation from numpy in float64", partial(_sparse_deviation, scaler=scaler), atol=1e-12),
+            prepare=lambda estimator, data, is_fit=action == "fit": (
+                estimator(**params) if is_fit else estimator(**params).fit(data.X)
+            ),
+        )
+
+
 def cases() -> Iterator[Case]:
+    for scaler, params in _SPARSE_SCALERS.items():
+        yield from _sparse_cases(scaler, params)
     for scaler in _SCALERS:
         yield from _cases_of(scaler, "fit", _fit, _statistics_deviation)
         yield from _cases_of(scaler, "transform", _transform, _transform_deviation)
@@ -88,7 +127,7 @@ def _cases_of(scaler: str, action: str, run: Any, deviation: Any) -> Iterator[Ca
         prepare = {} if action == "fit" else {"prepare": _fitted}
         yield Case(
             f"{scaler} {action}",
-            f"{n:,} x {d}, {dtype}",
+            f"{n:,} x {d:,}, {dtype}",
             partial(_table, n, d, dtype),
             contenders(f"preprocessing.{scaler}", peers=(SCIKIT_LEARN,)),  # sklearnex has no scalers
             run,

@@ -48,6 +48,26 @@ def sparse_regression(n: int, d: int) -> Data:
 
 
 @lru_cache(maxsize=1)
+def sparse_columns(n: int, d: int, density: float) -> Data:
+    """Sparse X without structure, a linear response of one column in ten, noise of half its spread."""
+    random = np.random.default_rng(0)
+    X = sp.random_array((n, d), density=density, format="csr", rng=random, data_sampler=random.standard_normal)
+    signal = X @ np.where(random.random(d) < 0.1, random.normal(size=d), 0)
+    return Data(X, signal + 0.5 * signal.std() * random.normal(size=n) + 2)
+
+
+@lru_cache(maxsize=1)
+def sparse_counts(n: int, d: int, density: float) -> Data:
+    """Sparse X without structure, Poisson counts with a log-linear mean."""
+    X, y = (data := sparse_columns(n, d, density)).X, data.y
+    return Data(X, np.random.default_rng(1).poisson(np.exp((y - y.mean()) / (2 * y.std()))).astype(np.float64))
+
+
+def shape_name(n: int, d: int, density: float | None = None) -> str:
+    return f"{n:,} x {d:,}" + ("" if density is None else f" sparse ({density:.1%})")
+
+
+@lru_cache(maxsize=1)
 def classes(n: int, d: int, n_classes: int = 2) -> Data:
     """Correlated columns, labels drawn from a logistic model."""
     random = np.random.default_rng(0)

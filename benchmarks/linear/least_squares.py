@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks._case import SCIKIT_LEARN, Case, Contender, Data, Quality, contenders
-from benchmarks.linear._problems import fit, parts, regression, residual_sum
+from benchmarks.linear._problems import fit, parts, regression, residual_sum, shape_name, sparse_columns
 
 _DTYPES = ("float64", "float32")
 
@@ -23,6 +24,9 @@ _QUALITY = {
 }
 _ALPHA = 10.0
 _HAS_MEMORY = {(200_000, 60, "float64"), (200_000, 60, "float32"), (20_000, 500, "float64")}
+# Few rows, and wide with few rows: what many a data set of a laboratory is.
+_SMALL = [(50, 5), (200, 3_000)]
+_SPARSE = [(20_000, 5_000, 0.005), (2_000, 20_000, 0.005), (20_000, 200, 0.05)]
 _IS_QUICK = {(1_000, 4, "float64"), (20_000, 12, "float32")}
 
 
@@ -35,6 +39,26 @@ def cases() -> Iterator[Case]:
     for (n, d), dtype in product([(100_000, 30), (20_000, 500), (500, 10_000)], _DTYPES):
         yield _ridge(n, d, dtype)
     yield _ridge_cv(20_000, 60)
+    for n, d in _SMALL:
+        yield _case("LinearRegression fit", n, d, "float64", False)
+        yield _ridge(n, d, "float64")
+        yield _ridge_cv(n, d)
+    for shape in _SPARSE:
+        yield from _sparse(*shape)
+
+
+def _sparse(n: int, d: int, density: float) -> Iterator[Case]:
+    """Sparse X; the intelex package hands it to scikit-learn."""
+    name, data = shape_name(n, d, density), partial(sparse_columns, n, d, density)
+    ridge, cv = _ridge(n, d, "float64"), _ridge_cv(n, d)
+    yield replace(
+        ridge, name=name, make_data=data, contenders=contenders("linear_model.Ridge", peers=(SCIKIT_LEARN,)), quality=_CLOSE
+    )
+    if n > d:  # else scikit-learn's LSQR runs into its limit of iterations
+        who = contenders("linear_model.LinearRegression", peers=(SCIKIT_LEARN,))
+        yield Case("LinearRegression fit", name, data, who, fit, Quality("residual sum of squares", residual_sum, rtol=1e-6))
+    if min(n, d) <= 1_000:  # scikit-learn decomposes the products densely
+        yield replace(cv, name=name, make_data=data)
 
 
 def _contenders(estimator: str, n: int, d: int) -> tuple[Contender, ...]:
@@ -58,6 +82,10 @@ def _case(table: str, n: int, d: int, dtype: str, is_weighted: bool) -> Case:
 
 def _ridge_objective(model: Any, outcome: Any, data: Data) -> float:
     return residual_sum(model, outcome, data) + _ALPHA * float((parts(outcome)[0] ** 2).sum())
+
+
+# Both stop their iterations on large sparse X at a tolerance of their own.
+_CLOSE = Quality("objective", _ridge_objective, rtol=1e-4)
 
 
 def _ridge(n: int, d: int, dtype: str) -> Case:

@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 
 from benchmarks._case import MERCER, SCIKIT_LEARN, Case, Contender, Data, Quality
-from benchmarks.linear._problems import counts, fit, outliers, parts, residual_sum, values
+from benchmarks.linear._problems import (
+    counts,
+    fit,
+    outliers,
+    parts,
+    residual_sum,
+    shape_name,
+    sparse_columns,
+    sparse_counts,
+    values,
+)
 
 _SHAPE = (50_000, 30)
 
@@ -38,7 +48,7 @@ def _case(
     name: str,
     quality: Quality,
     *variants: tuple[str, dict[str, Any]],
-    shape: tuple[int, int] = _SHAPE,
+    shape: tuple[Any, ...] = _SHAPE,
     **params: Any,
 ) -> Case:
     """Mercer and scikit-learn with the same parameters, and variants of scikit-learn under names of their own."""
@@ -47,7 +57,7 @@ def _case(
         Contender(SCIKIT_LEARN, f"sklearn.linear_model:{name}", params),
     ]
     who += [Contender(label, f"sklearn.linear_model:{name}", {**params, **more}) for label, more in variants]
-    return Case(table, "{:,} x {}".format(*shape), partial(data, *shape), tuple(who), fit, quality)
+    return Case(table, shape_name(*shape), partial(data, *shape), tuple(who), fit, quality)
 
 
 def cases() -> Iterator[Case]:
@@ -65,13 +75,26 @@ def cases() -> Iterator[Case]:
             quantile=quantile,
             alpha=alpha,
         )
-    for alpha in (1.0, 1e-4):
+    for shape in ((50, 5), (20_000, 200, 0.05)):
+        yield _case(
+            "HuberRegressor fit",
+            outliers if len(shape) == 2 else sparse_columns,
+            "HuberRegressor",
+            Quality("objective", _huber, rtol=1e-6),
+            shape=shape,
+            max_iter=1000,
+            tol=1e-5,
+        )
+    tall = [(1.0, _SHAPE), (1e-4, _SHAPE)]
+    others = [(50, 5), (300, 3_000), (20_000, 200, 0.05), (5_000, 20_000, 0.005)]
+    for alpha, shape in tall + [(1e-2, shape) for shape in others]:
         yield _case(
             f"PoissonRegressor fit, alpha {alpha:g}",
-            counts,
+            counts if len(shape) == 2 else sparse_counts,
             "PoissonRegressor",
             Quality("objective", partial(_poisson, alpha), rtol=1e-6),
-            ("newton-cholesky", {"solver": "newton-cholesky"}),
+            *([("newton-cholesky", {"solver": "newton-cholesky"})] if shape[1] <= 200 else []),
+            shape=shape,
             alpha=alpha,
             tol=1e-6,
             max_iter=1000,

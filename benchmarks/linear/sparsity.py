@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -10,12 +10,25 @@ from typing import Any
 import numpy as np
 
 from benchmarks._case import MERCER, SCIKIT_LEARN, Case, Contender, Data, Quality, contenders
-from benchmarks.linear._problems import fit, parts, sparse_regression, values
+from benchmarks.linear._problems import fit, parts, shape_name, sparse_columns, sparse_regression, values
 
 _SHAPES = [(100_000, 40), (500, 10_000)]
-_CV_SHAPES = [(400, 2_000), (20_000, 100)]
+_SMALL = [(50, 5), (200, 3_000)]  # few rows, and wide with few rows
+_SPARSE = [(20_000, 5_000, 0.005), (2_000, 20_000, 0.005), (20_000, 200, 0.05)]
+_CV_SHAPES = [(400, 2_000), (20_000, 100), (50, 5), (20_000, 200, 0.05), (1_000, 2_000, 0.02)]
 _SHARE = 0.05  # of the least penalty that gives zero
 _RATIOS = {"Lasso": 1.0, "ElasticNet": 0.5}
+
+
+def _data(n: int, d: int, density: float | None = None) -> Callable[[], Data]:
+    if density is None:
+        return partial(sparse_regression, n, d)
+    return partial(_by_columns, n, d, density)
+
+
+def _by_columns(n: int, d: int, density: float) -> Data:
+    data = sparse_columns(n, d, density)
+    return Data(data.X.tocsc(), data.y)
 
 
 def _largest_alpha(data: Data, l1_ratio: float) -> float:
@@ -47,11 +60,11 @@ def _fits() -> Iterator[Case]:
             Contender("skglm", f"skglm:{name}", {"tol": 1e-4}),
         )
         quality = Quality("objective", partial(_objective, ratio), rtol=2e-6)
-        for n, d in _SHAPES:
+        for shape in (*_SHAPES, *_SMALL, *_SPARSE):
             yield Case(
                 f"{name} fit, alpha = {_SHARE:g} of the largest",
-                f"{n:,} x {d:,}",
-                partial(sparse_regression, n, d),
+                shape_name(*shape),
+                _data(*shape),
                 who,
                 fit,
                 quality,
@@ -127,16 +140,16 @@ def _paths() -> Iterator[Case]:
 
 def _cross_validated() -> Iterator[Case]:
     for name in ("LassoCV", "ElasticNetCV"):
-        for n, d in _CV_SHAPES:
+        for shape in _CV_SHAPES:
             yield Case(
                 f"{name} fit, 5 folds, 100 penalties",
-                f"{n:,} x {d:,}",
-                partial(sparse_regression, n, d),
+                shape_name(*shape),
+                _data(*shape),
                 contenders(f"linear_model.{name}", peers=(SCIKIT_LEARN,)),
                 fit,
                 Quality("least mean squared error over folds", _cv_error, rtol=1e-3),
                 lambda estimator, data: estimator(cv=5, n_jobs=-1),
-                is_quick=(n, d) == (400, 2_000) and name == "LassoCV",
+                is_quick=shape == (400, 2_000) and name == "LassoCV",
             )
 
 
