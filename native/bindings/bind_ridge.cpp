@@ -1,6 +1,7 @@
 #include "bindings/arrays.hpp"
 #include "linear_model/centred_rows.hpp"
 #include "linear_model/left_out.hpp"
+#include "linear_model/sparse_products.hpp"
 
 namespace mercer::bindings {
 
@@ -79,6 +80,15 @@ void bind_ridge(nb::module_& m) {
     bind_kernels<double>(m);
     bind_kernels<float>(m);
     const auto array = nb::arg().noconvert();
+    m.def(
+        "sparse_products",
+        [](In1<double> values, In1<std::int32_t> columns, In1<std::int32_t> row_starts, MaybeIn1<double> weights,
+           Out2<double> products, int n_threads) {
+            const auto x = csr<double>(values, columns, row_starts, products.shape(1));
+            require(products.shape(0) == products.shape(1), "sparse_products: the result must have one line per column of X");
+            linear_model::sparse_products<double>(x, per_row<double>(weights, x.rows), rows<double>(products), threads(n_threads));
+        },
+        array, array, array, nb::arg().noconvert().none(), array, nb::arg(), ReleaseGil());
     m.def(
         "rough_row_gram",
         [](In2<float> x, MaybeIn1<float> weights, bool is_centred, Out2<double> gram, Out1<double> means, int n_threads) {

@@ -10,6 +10,8 @@ import scipy.sparse as sp
 from scipy.linalg import hilbert
 from sklearn.exceptions import ConvergenceWarning
 
+from mercer._native import kernels
+from mercer._solvers.linear_loss import sparse_products
 from mercer.linear_model import LinearRegression
 from mercer.linear_model._least_squares import solvers as module
 from tests.reference.least_squares import least_squares
@@ -163,3 +165,37 @@ def test_refinement_that_does_not_shrink_is_given_up(monkeypatch):
 def test_violations_of_the_non_negative_conditions_are_measured():
     gradient, coef = np.array([[1.0, -1.0, 2.0, -2.0]]), np.array([[0.0, 0.0, 1.0, 1.0]])
     assert module._violation(gradient, coef).tolist() == [[1, 0, 2, -2]]
+
+
+# ---- products of sparse rows
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (5, 30), (3000, 7), (2000, 120)])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_products_of_sparse_rows_are_those_of_dense_ones_with_any_number_of_threads(n, d, is_weighted):
+    random = np.random.default_rng(n + d)
+    X = sp.random_array((n, d), density=0.3, format="csr", rng=random)
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    weights = random.uniform(0, 2, size=n) if is_weighted else None
+    dense = X.toarray()
+    found = sparse_products(X, weights, n_threads=1)
+    np.testing.assert_allclose(found, (dense * (1 if weights is None else weights[:, None])).T @ dense, rtol=1e-12, atol=1e-14)
+    assert found.tobytes() == sparse_products(X, weights, n_threads=4).tobytes()
+    assert found.tobytes() == found.T.tobytes()
+
+
+def test_products_of_sparse_rows_take_entries_in_any_order_and_refuse_wrong_ones():
+    values, columns, starts = np.array([1.0, 2, 3]), np.array([2, 0, 1], dtype=np.int32), np.array([0, 2, 3], dtype=np.int32)
+    products = np.empty((3, 3))
+    kernels.sparse_products(values, columns, starts, None, products, 1)
+    np.testing.assert_array_equal(products, [[4, 0, 2], [0, 9, 0], [2, 0, 1]])
+    wrong = [
+        (values, np.array([2, 0, 3], dtype=np.int32), starts, None, products),
+        (values, np.array([2, 0, -1], dtype=np.int32), starts, None, products),
+        (values, columns, np.array([0, 2, 9], dtype=np.int32), None, products),
+        (values, columns, starts, np.ones(3), products),
+        (values, columns, starts, None, np.empty((2, 3))),
+    ]
+    for arguments in wrong:
+        with pytest.raises(ValueError, match=r"sparse|per row"):
+            kernels.sparse_products(*arguments, 1)

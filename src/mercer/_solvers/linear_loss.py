@@ -130,6 +130,13 @@ class DenseLinearRows:
         return np.column_stack([picked, np.ones(len(picked))])
 
 
+def sparse_products(rows: Any, weights: FloatArray | None = None, *, n_threads: int) -> FloatArray:
+    """X' diag(weights) X for sparse rows (CSR, float64)."""
+    products = np.empty((rows.shape[1], rows.shape[1]))
+    kernels.sparse_products(rows.data, rows.indices, rows.indptr, weights, products, n_threads)
+    return products
+
+
 class SparseLinearRows:
     """Sparse X: never centred and never made dense; only its Hessian is a dense matrix, where one is asked for."""
 
@@ -167,7 +174,7 @@ class SparseLinearRows:
     def weighted_sums(self, slopes: FloatArray, curvatures: FloatArray) -> tuple[FloatArray, FloatArray]:
         d = self.n_features
         hessian = np.empty((d + 1, d + 1))
-        hessian[:d, :d] = (self._transposed @ (sp.diags(curvatures) @ self._X)).toarray()
+        hessian[:d, :d] = sparse_products(self._X, curvatures, n_threads=self._n_threads)
         hessian[d, :d] = hessian[:d, d] = self._transposed @ curvatures
         hessian[d, d] = curvatures.sum()
         return self.slope_sums(slopes), hessian

@@ -10,6 +10,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from mercer._arrays import FloatArray
+from mercer._parallel import effective_threads
+from mercer._solvers.linear_loss import sparse_products
 from mercer.linear_model._least_squares.rows import BLOCK, ROUNDING, Products, RowProducts, SharedFits, centred_targets
 
 CANCELLED = 1e-10  # of a sum of squares about zero: less than this about the mean is not to be trusted
@@ -30,13 +32,15 @@ class SparseRows:
         self.is_centred = is_centred
 
     def products(self) -> Products:
-        d, weighted = self.n_features, sp.diags(self._weights) @ self._X
+        d = self.n_features
         x_mean, y = self.means[:d], self._y - self.means[d:]
+        weighted = y * self._weights[:, None]
         gram = np.empty((len(self.means), len(self.means)))
-        gram[:d, :d] = (self._X.T @ weighted).toarray() - self.weight * np.outer(x_mean, x_mean)
-        gram[d:, :d] = (weighted.T @ y).T
+        about_zero = sparse_products(self._X.tocsr(), self._weights, n_threads=effective_threads(None))
+        gram[:d, :d] = about_zero - self.weight * np.outer(x_mean, x_mean)
+        gram[d:, :d] = (self._X.T @ weighted).T
         gram[:d, d:] = gram[d:, :d].T
-        gram[d:, d:] = (y * self._weights[:, None]).T @ y
+        gram[d:, d:] = weighted.T @ y
         noise = self.weight * (self.means * ROUNDING) ** 2
         noise[:d] = CANCELLED * self.weight * x_mean**2
         return Products(gram, self.means, self.weight, noise)
@@ -52,7 +56,8 @@ class SparseRows:
         d, roots = self.n_features, np.sqrt(self._weights)
         x_mean = self.means[:d]
         along = self._X @ x_mean
-        gram = (self._X @ self._X.T).toarray() - along[:, None] - along + x_mean @ x_mean
+        about_zero = sparse_products(self._X.T.tocsr(), n_threads=effective_threads(None))
+        gram = about_zero - along[:, None] - along + x_mean @ x_mean
         gram *= roots[:, None] * roots
         noise = CANCELLED * self.weight * float((x_mean**2).sum())
         return RowProducts(gram, self.means, self.weight, roots, self.targets(self.means), noise)
@@ -74,7 +79,8 @@ class SparseRows:
 
     def column_squares(self, means: FloatArray) -> FloatArray:
         removed = self.weight * means[: self.n_features] ** 2
-        squares: FloatArray = self._X.multiply(self._X).T @ self._weights - removed
+        squared = type(self._X)((self._X.data**2, self._X.indices, self._X.indptr), shape=self._X.shape)
+        squares: FloatArray = squared.T @ self._weights - removed
         return np.where(squares > CANCELLED * removed, squares, 0.0)
 
     def column_norms(self) -> FloatArray:
@@ -119,14 +125,18 @@ class SparseRows:
     def operator(self) -> tuple[LinearOperator, FloatArray]:
         """A as a linear operator, and b. Constant columns are zero in A: their rounding errors would look like data."""
         x_mean, roots = self.means[: self.n_features], np.sqrt(self._weights)
-        varies = np.ones(self.n_features)
+        scaled = self._X if (roots == 1).all() else sp.diags(roots) @ self._X
+        columns = scaled.T.tocsr()  # the transpose by its rows: read forty times, and made once
         if self.is_centred:
-            varies[(self._X.max(axis=0) - self._X.min(axis=0)).toarray().ravel() == 0] = 0
-        scaled, x_mean = sp.diags(roots) @ self._X @ sp.diags(varies), x_mean * varies
+            by_column = self._X.T.tocsr() if scaled is not self._X else columns
+            constant = (by_column.max(axis=1) - by_column.min(axis=1)).toarray().ravel() == 0
+            if constant.any():
+                varies = sp.diags(np.where(constant, 0.0, 1.0))
+                scaled, columns, x_mean = scaled @ varies, varies @ columns, np.where(constant, 0.0, x_mean)
         A = LinearOperator(
             shape=self._X.shape,
             dtype=np.float64,
             matvec=lambda v: scaled @ v - roots * (x_mean @ v),
-            rmatvec=lambda v: scaled.T @ v - x_mean * (roots @ v),
+            rmatvec=lambda v: columns @ v - x_mean * (roots @ v),
         )
         return A, roots[:, None] * (self._y - self.means[self.n_features :])
