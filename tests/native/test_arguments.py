@@ -47,6 +47,7 @@ SHAPES = {
     "SparseExamples": {2: (SIZE + 1,)},
     "kmeans_plusplus": {4: (SIZE + 1,)},
     "sparse_column_quantiles": {1: (SIZE + 1,)},
+    "sparse_products": {2: (SIZE + 1,)},
     "softmax_loss": {5: (SIZE, SIZE + 1), 6: (SIZE, SIZE + 1)},
     "SparseColumns": {2: (SIZE + 1,)},
     "SparseDesign32": {2: (SIZE + 1,)},
