@@ -39,6 +39,16 @@ def _smooth() -> Iterator[Case]:
         ("40,000 x 30, 6 classes", partial(classes, 40_000, 30, 6), ()),
     ):
         yield Case("LogisticRegression fit, l2", name, data, who + also, fit, quality)
+    # Wide X at everyone's default tolerance, which is what users meet; Mercer's also bounds the duality gap.
+    default = (Contender(MERCER, f"mercer.{_LOGISTIC}"), Contender(SCIKIT_LEARN, f"sklearn.{_LOGISTIC}"))
+    loose = Quality("objective", _l2_objective, rtol=1e-2)
+    for name, data in (
+        ("200 x 3,000", partial(classes, 200, 3_000)),
+        ("200 x 3,000, 3 classes", partial(classes, 200, 3_000, 3)),
+        ("150 x 20", partial(classes, 150, 20)),
+        ("20,000 x 50,000 text-like", partial(text, 20_000, 50_000)),
+    ):
+        yield Case("LogisticRegression fit, defaults", name, data, default, fit, loose)
 
 
 def _sparse() -> Iterator[Case]:
@@ -108,6 +118,32 @@ def _support_vectors() -> Iterator[Case]:
         )
 
 
+def _sparse_support_vectors() -> Iterator[Case]:
+    """Text and the like, and few rows, at the default tolerances."""
+    for loss, power in (("squared_hinge", 2), ("hinge", 1)):
+        who = tuple(
+            Contender(label, f"{package}.svm:LinearSVC", {"loss": loss})
+            for label, package in ((MERCER, "mercer"), (SCIKIT_LEARN, "sklearn"))
+        )
+        quality = Quality("objective", partial(_hinge, power), rtol=5e-2)  # scikit-learn's bias has a penalty
+        for name, data in (
+            ("20,000 x 50,000 text-like", partial(text, 20_000, 50_000)),
+            ("5,000 x 1,000 sparse", partial(text, 5_000, 1_000)),
+            ("200 x 20", partial(classes, 200, 20)),
+        ):
+            yield Case(f"LinearSVC fit, {loss}, defaults", name, data, who, fit, quality)
+    who = tuple(
+        Contender(label, f"{package}.svm:LinearSVR") for label, package in ((MERCER, "mercer"), (SCIKIT_LEARN, "sklearn"))
+    )
+    quality = Quality("mean absolute error", _absolute_error, rtol=5e-2)
+    for name, data in (("5,000 x 1,000 sparse", partial(text, 5_000, 1_000)), ("200 x 20", partial(classes, 200, 20))):
+        yield Case("LinearSVR fit, defaults", name, data, who, fit, quality)
+
+
+def _absolute_error(model: Any, outcome: Any, data: Data) -> float:
+    return float(np.abs(values(outcome, data) - data.y).mean())
+
+
 def _accuracy(model: Any, outcome: Any, data: Data) -> float:
     found = values(outcome, data)
     labels = (found > 0).astype(int) if found.ndim == 1 else found.argmax(axis=1)
@@ -132,6 +168,20 @@ def _online() -> Iterator[Case]:
         for n_classes in (2, 6) if name == "Perceptron" or "hinge" not in params.values() else (2,):
             data = partial(classes, 100_000, 40, n_classes)
             yield Case(table, f"100,000 x 40, {n_classes} classes", data, who, fit, quality)
+    # Whole fits as users make them, on text and on few rows: the number of passes counts too.
+    for name, params in (
+        ("SGDClassifier", {"random_state": 0}),
+        ("SGDClassifier", {"random_state": 0, "loss": "log_loss"}),
+        ("Perceptron", {}),
+    ):
+        who = tuple(
+            Contender(label, f"{package}.linear_model:{name}", params)
+            for label, package in ((MERCER, "mercer"), (SCIKIT_LEARN, "sklearn"))
+        )
+        quality = Quality("accuracy", _accuracy, atol=0.05, is_lower_better=False)
+        table = " ".join([f"{name} fit, defaults", *(str(value) for key, value in params.items() if key != "random_state")])
+        yield Case(table, "40,000 x 80,000 text-like", partial(text, 40_000, 80_000), who, fit, quality)
+        yield Case(table, "200 x 20", partial(classes, 200, 20), who, fit, quality)
 
 
 def cases() -> Iterator[Case]:
@@ -139,4 +189,5 @@ def cases() -> Iterator[Case]:
     yield from _sparse()
     yield from _cross_validated()
     yield from _support_vectors()
+    yield from _sparse_support_vectors()
     yield from _online()

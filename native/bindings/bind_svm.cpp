@@ -1,4 +1,5 @@
 #include "bindings/arrays.hpp"
+#include "svm/curvature_product.hpp"
 #include "svm/dual_descent.hpp"
 #include "svm/multiclass_descent.hpp"
 
@@ -101,6 +102,16 @@ void bind_svm(nb::module_& m) {
         .def(nb::init<In1<double>, In1<std::int32_t>, In1<std::int32_t>, std::size_t>(), array, array, array, number);
     bind_epochs<DenseExampleSource, svm::DenseExamples>(m);
     bind_epochs<SparseExampleSource, svm::SparseExamples>(m);
+    m.def(
+        "curvature_product",
+        [](const SparseExampleSource& x, In1<double> curvatures, In1<double> given, Out1<double> product) {
+            require(curvatures.shape(0) == x.rows(), "there must be one curvature per row of X");
+            require(given.shape(0) == x.cols() + 1 && product.shape(0) == x.cols() + 1,
+                    "the vectors must have one value per column of X, and the intercept");
+            svm::curvature_product<svm::SparseExamples>(x, vector<double>(curvatures), vector<double>(given),
+                                                        vector<double>(product));
+        },
+        number, array, array, array, ReleaseGil());
 }
 
 }  // namespace mercer::bindings

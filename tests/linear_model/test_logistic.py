@@ -325,7 +325,8 @@ def test_the_older_penalty_means_what_it_meant():
         ({"solver": "cd", "C": np.inf}, r"solver='cd' needs a penalty; without one .* must be 'auto'"),
         ({"solver": "liblinear", "l1_ratio": 0.5}, r"solver='liblinear' has no elastic net"),
         ({"class_weight": {0: -1.0}}, r"class_weight=\{0: -1.0\} is not valid; each weight must be"),
-        ({"max_iter": 0}, r"max_iter=0 is not valid; it must be an integer >= 1"),
+        ({"max_iter": -1}, r"max_iter=-1 is not valid; it must be an integer >= 0"),
+        ({"penalty": "elasticnet", "l1_ratio": None}, r"l1_ratio=None is not valid with penalty='elasticnet'"),
         ({"parametrization": "other"}, r"parametrization='other' is not valid; it must be 'softmax' or 'reference'"),
     ],
 )
@@ -348,6 +349,17 @@ def test_the_peers_names_of_solvers_lead_to_the_same_bits(solver):
     np.testing.assert_array_equal(LogisticRegression(solver=solver).fit(X, codes).coef_, expected.coef_)
 
 
+@pytest.mark.parametrize("solver", ["lbfgs", "newton", "quasi-newton", "gd", "cd", "liblinear"])
+def test_no_iterations_leave_the_start(solver):
+    X, codes, _ = make()
+    with pytest.warns(ConvergenceWarning, match="max_iter=0"):
+        model = LogisticRegression(solver=solver, max_iter=0).fit(X, codes)
+    assert not model.coef_.any()
+    assert model.n_iter_ == 0
+    assert model.history_ == []
+    assert not model.certificate_.converged
+
+
 # ---- the span of the rows
 
 
@@ -359,7 +371,7 @@ def test_wide_problems_are_solved_in_the_span_of_their_rows(n_classes, fit_inter
     X = random.randn(30, 400)
     y = np.arange(30) % n_classes
     if kind == "far from zero":
-        X += 1000 if fit_intercept else 3  # without an intercept nothing takes it up, and quasi-Newton steps are slow
+        X += 1000 if fit_intercept else 0
     elif kind == "repeated rows":
         X[15:] = X[:15]
     elif kind == "float32":
@@ -386,9 +398,7 @@ def test_a_warm_start_is_taken_into_the_span():
 # ---- separate fits
 
 
-@pytest.mark.parametrize(
-    "params", [{}, {"l1_ratio": 1.0}, {"solver": "cd"}, {"fit_intercept": False, "class_weight": {2: 3.0}}]
-)
+@pytest.mark.parametrize("params", [{}, {"l1_ratio": 1.0}, {"solver": "cd"}, {"fit_intercept": False, "C": 0.1}])
 def test_separate_fits_are_those_of_each_class_and_the_first(params):
     X, y, weights = make(4, 120, 4, is_weighted=True)
     shared = {"tol": 1e-9, "max_iter": 1000, **params}

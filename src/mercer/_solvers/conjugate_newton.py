@@ -29,6 +29,12 @@ class ConjugateNewton(Descent):
         self._rows = cast(SparseLinearRows, problem.rows)
         self._ridge = np.append(problem.l2, problem.l2_of_intercept if problem.has_intercept else 1.0)
 
+    @property
+    def residual(self) -> float:
+        """The relative gap, which says all: what is left of the gradient is in it."""
+        gap = self.relative_gap
+        return super().residual if gap is None else gap
+
     def _measured_gap(self) -> float | None:
         """The problem's, which of the Hessian needs the curvature in the intercept alone."""
         curvatures = self.at.row_curvatures

@@ -115,7 +115,7 @@ class Descent:
         for halving in range(MOST_HALVINGS):
             point = self._moved(length, direction)
             at = self.problem.evaluate(point, with_hessian=self.needs_hessian and halving == 0)
-            is_better = at.value <= start + ARMIJO * length * slope
+            is_better = at.value < start and at.value <= start + ARMIJO * length * slope
             is_equal = abs(at.value - start) <= noise and np.abs(at.gradient).max() < np.abs(self.at.gradient).max()
             if is_better or is_equal:
                 if self.needs_hessian and at.hessian is None:

@@ -163,13 +163,20 @@ class SparseLinearRows:
         squares.data **= 2
         return squares
 
+    @lazy_property
+    def _examples(self) -> Any:
+        X = self._X
+        return kernels.SparseExamples(X.data, X.indices, X.indptr, self.n_features)
+
     def curvature_diagonal(self, curvatures: FloatArray) -> FloatArray:
         """The diagonal of X' diag(curvatures) X."""
         return np.append(self._squares @ curvatures, curvatures.sum())
 
     def curvature_product(self, curvatures: FloatArray, vector: FloatArray) -> FloatArray:
-        """X' diag(curvatures) X times a vector."""
-        return self.slope_sums(curvatures * self.values(vector))
+        """X' diag(curvatures) X times a vector, in one pass over the rows that have a curvature."""
+        product = np.empty(self.n_features + 1)
+        kernels.curvature_product(self._examples, curvatures, vector, product)
+        return product
 
     def weighted_sums(self, slopes: FloatArray, curvatures: FloatArray) -> tuple[FloatArray, FloatArray]:
         d = self.n_features

@@ -265,14 +265,13 @@ class LogisticRegressionCV(LogisticClassifier):
         return path
 
     def _refit(self, task: FitTask, results: Results) -> Run:
-        """Fit the best pair on all rows, from the mean of the folds' coefficients."""
+        """Fit the best pair on all rows, from the mean of the folds' coefficients; as 'liblinear' does, from zero."""
         data, params = results.data, results.params
         strength = Strength.of(*results.best_pair)
         problem = data.problem(params)
         subtask = task.subtask("refit", n_subtasks=params.max_iter)
-        run = problem.run(
-            problem.method_for(params.solver, strength), strength, tol=params.tol, start=data.start_of(results.best_mean)
-        )
+        start = None if params.solver == "liblinear" else data.start_of(results.best_mean)
+        run = problem.run(problem.method_for(params.solver, strength), strength, tol=params.tol, start=start)
         _finish(run, subtask, data, params)
         subtask.end()
         return run

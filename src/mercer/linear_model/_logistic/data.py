@@ -28,6 +28,9 @@ PARAMETRIZATION = OneOf("softmax", "reference", "separate")
 
 def check_strength(estimator: Any, params: SimpleNamespace) -> Strength:
     """The penalty, from `C` and `l1_ratio` or from the older `penalty`; refuses what the solver cannot do."""
+    if params.penalty == "elasticnet" and params.l1_ratio is None:
+        owner = type(estimator).__name__
+        raise InvalidParameterError(f"{owner}: l1_ratio=None is not valid with penalty='elasticnet'; it must be from 0 to 1.")
     C, ratio = params.C, params.l1_ratio or 0.0
     if params.penalty is None:
         C = np.inf

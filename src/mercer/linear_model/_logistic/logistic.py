@@ -115,6 +115,7 @@ class LogisticRegression(LogisticClassifier):
         gradient descent with the fixed step 1/L, for teaching), all without an l1 part; 'cd' (coordinate descent on working
         sets of columns) with any penalty.
     max_iter : int, default=100
+        0 leaves the coefficients where the fit starts.
     verbose : int, default=0
         Whether to log every iteration.
     warm_start : bool, default=False
@@ -156,7 +157,7 @@ class LogisticRegression(LogisticClassifier):
     without a penalty are those whose mean over the classes is zero; intercepts always are.
 
     Differences from scikit-learn: `tol` also bounds the duality gap. Every solver takes every penalty and any number of classes
-    ('liblinear': two). `max_iter=0` is refused.
+    ('liblinear': two).
 
     References
     ----------
@@ -187,7 +188,7 @@ class LogisticRegression(LogisticClassifier):
         "class_weight": CLASS_WEIGHT,
         "random_state": RandomState(),
         "solver": SOLVERS,
-        "max_iter": Integer(1),
+        "max_iter": Integer(0),
         "verbose": Verbosity(),
         "warm_start": Bool(),
         "n_jobs": NumberOfJobs(),
@@ -277,6 +278,7 @@ class LogisticRegression(LogisticClassifier):
         outcome = run.outcome(params.max_iter)
         self._store({**fitted(), "_statistics": statistics_of(run)})
         store_outcome(self, outcome)
+        self.history_ = outcome.history
         self.n_iter_ = np.array([len(outcome.history)], dtype=np.int32)
         return run
 

@@ -17,6 +17,12 @@ from mercer.linear_model._online.classifier import WeightedClassifier
 from mercer.linear_model._online.sgd import SGD_RULES, sgd_settings
 from mercer.linear_model._online.stochastic import MARGIN_LOSSES, RESIDUAL_LOSSES, Settings
 
+# The names of losses that scikit-learn's class lists under the same attribute.
+PEER_LOSSES = (
+    "hinge", "squared_hinge", "perceptron", "log_loss", "modified_huber", "squared_error", "huber", "epsilon_insensitive",
+    "squared_epsilon_insensitive",
+)  # fmt: skip
+
 
 class SGDClassifier(WeightedClassifier):
     r"""Linear classification by stochastic gradient descent: support vector machines, logistic regression and others, online.
@@ -132,6 +138,7 @@ class SGDClassifier(WeightedClassifier):
     True
     """
 
+    loss_functions: ClassVar[tuple[str, ...]] = PEER_LOSSES
     _search_space: ClassVar[Mapping[str, Space]] = {
         "alpha": Reals(1e-7, 1e-1, log=True),
         "penalty": Choices("l2", "l1", "elasticnet"),
