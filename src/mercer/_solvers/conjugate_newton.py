@@ -39,7 +39,7 @@ class ConjugateNewton(Descent):
         """The problem's, which of the Hessian needs the curvature in the intercept alone."""
         curvatures = self.at.row_curvatures
         assert curvatures is not None
-        return self.problem.gap(self.at, of_intercept=float(curvatures.sum()))
+        return self.problem.gap_given(self.at, float(curvatures.sum()))
 
     def step(self) -> Record:
         return self._advance(self._direction())

@@ -269,20 +269,20 @@ class LinearLoss:
             penalty += self.l2_of_intercept * float(point[-1]) * float(point[-1]) / 2
         return Evaluation(value + penalty, gradient, hessian)
 
-    def gap(self, at: Evaluation, *, of_intercept: float | None = None) -> float | None:
-        """An upper bound of F minus its minimum, or None where some coefficient is not penalised or no curvature is known.
+    def gap(self, at: Evaluation) -> float | None:
+        """An upper bound of F minus its minimum, or None where some coefficient is not penalised or no Hessian was taken."""
+        return None if at.hessian is None else self.gap_given(at, float(at.hessian[-1, -1]))
 
-        `of_intercept` is the curvature in the intercept, where `at` has no Hessian.
+    def gap_given(self, at: Evaluation, curvature: float) -> float | None:
+        """The same for a known curvature in the intercept.
 
         Where the intercept is optimal, the slopes of the loss are feasible for the dual problem, and the duality gap is
         sum_j g_j^2 / (2 l_j) for the gradient g. What is left of the intercept's own gradient adds g_b^2 / h_b, twice what
         Newton's step in the intercept alone would gain; it vanishes with the square of an already small number.
         """
-        if at.hessian is not None:
-            of_intercept = float(at.hessian[-1, -1])
-        if not (self.l2 > 0).all() or of_intercept is None:
+        if not (self.l2 > 0).all():
             return None
-        curvature = 2 * self.l2_of_intercept or of_intercept
+        curvature = 2 * self.l2_of_intercept or curvature
         with np.errstate(over="ignore"):  # an infinite bound is one
-            of_free = at.gradient[-1] ** 2 / max(curvature, np.finfo(np.float64).tiny)
-            return float((at.gradient[:-1] ** 2 / self.l2).sum()) / 2 + float(of_free)
+            of_intercept = at.gradient[-1] ** 2 / max(curvature, np.finfo(np.float64).tiny)
+            return float((at.gradient[:-1] ** 2 / self.l2).sum()) / 2 + float(of_intercept)

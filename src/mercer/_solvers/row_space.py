@@ -10,7 +10,6 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from mercer._arrays import FloatArray
-from mercer._solvers.descent import Descent
 from mercer._solvers.lbfgs import Lbfgs, Preconditioner, SoftmaxLbfgs
 from mercer._solvers.linear_loss import DenseLinearRows, Evaluation
 from mercer._solvers.newton import LazyNewton
@@ -34,7 +33,7 @@ class RowSpace:
         self._factor = cholesky(products, lower=True, check_finite=False)
         self._within = DenseLinearRows(self._factor, is_shifted=False, n_threads=n_threads)
 
-    def descent(self, problem: SoftmaxLoss, start: FloatArray, tol: float) -> Descent:
+    def descent(self, problem: SoftmaxLoss, start: FloatArray, tol: float) -> LazyNewton | SoftmaxLbfgs:
         """A descent on the same objective of coordinates and intercepts."""
         loss = problem.on(self._within)
         point = self.inside(start.reshape(problem.shape)).ravel()
@@ -63,7 +62,7 @@ class RowSpaceDescent:
 
     def __init__(self, space: RowSpace, problem: SoftmaxLoss, start: FloatArray, *, tol: float) -> None:
         self.problem, self._space, self._tol = problem, space, tol
-        self._descent = space.descent(problem, start, INNER * tol)
+        self._descent: LazyNewton | Lbfgs = space.descent(problem, start, INNER * tol)
         self._is_inside = True
 
     @property

@@ -238,8 +238,8 @@ def _suits_the_dual(machine: Machine) -> bool:
     """Many columns do. Sparse X does, but for squared losses of no more columns than rows: their steps need no matrix."""
     n_rows, n_columns = machine.X.shape
     if sp.issparse(machine.X):
-        return machine.loss not in SQUARED or n_columns > n_rows
-    return n_columns > MOST_COLUMNS
+        return machine.loss not in SQUARED or bool(n_columns > n_rows)
+    return bool(n_columns > MOST_COLUMNS)
 
 
 def make_solver(

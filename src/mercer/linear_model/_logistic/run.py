@@ -45,9 +45,11 @@ class Run:
     @property
     def point(self) -> Point:
         if isinstance(self.solver, WorkingSetNewton):
-            return self.problem.to_classes(self.solver.coef, self.solver.intercept, self.strength)
-        coef, intercept = self.solver.problem.to_user(self.solver.point)
-        return self.problem.to_classes(coef, intercept, self.strength)
+            coef, intercept = self.solver.coef, self.solver.intercept
+        else:
+            coef, intercept = self.solver.problem.to_user(self.solver.point)
+        point: Point = self.problem.to_classes(coef, intercept, self.strength)
+        return point
 
     def outcome(self, max_iter: int) -> Outcome:
         solver, gap = self.solver, self.solver.gap

@@ -44,8 +44,10 @@ class SeparateProblem:
                 )
             rows, labels = take_rows(X, index), (codes[index] == k).astype(np.intp)
             of_rows = take_rows(weights, index)
-            settings = {"is_reference": True, "has_intercept": has_intercept, "n_threads": n_threads}
-            self.parts.append(LogisticProblem(owner, rows, labels, of_rows, 2, **settings))
+            part = LogisticProblem(
+                owner, rows, labels, of_rows, 2, is_reference=True, has_intercept=has_intercept, n_threads=n_threads
+            )
+            self.parts.append(part)
 
     def method_for(self, solver: str, strength: Strength) -> str:
         """The method that a solver's name stands for on the largest part."""

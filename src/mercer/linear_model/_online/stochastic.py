@@ -116,7 +116,8 @@ class Iterate:
         """A copy of what a fit with averages kept."""
         if not hasattr(estimator, "_average_coef"):  # a file of version 0.1.0
             return copy.deepcopy(estimator._averaging)  # type: ignore[no-any-return]
-        return cls(*(getattr(estimator, name).copy() for name in AVERAGING), time=estimator.t_)
+        coef, intercept, average_coef, average_intercept = (getattr(estimator, name).copy() for name in AVERAGING)
+        return cls(coef, intercept, average_coef, average_intercept, estimator.t_)
 
     def averaging(self) -> dict[str, FloatArray | None]:
         """What a fit with averages keeps."""
