@@ -1,14 +1,9 @@
 #include "bindings/grow_kernels.hpp"
+#include "bindings/tree_rows.hpp"
 
 namespace mercer::bindings {
 
 namespace {
-
-template <class T>
-Matrix<const T> values_of(const In2<T>& x) {
-    return matrix<T>(x);
-}
-const tree::SparseRows& values_of(const tree::SparseRows& x) { return x; }
 
 // X is how the rows come: In2 or sparse rows.
 template <class X>
@@ -28,7 +23,7 @@ void bind_columns(nb::module_& m, nb::class_<tree::WideColumns>& type) {
             const auto& x = values_of(given);
             const auto counts = tree::count_entries(x, threads(n_threads));
             const auto n_looked = static_cast<std::size_t>(max_features);
-            if (!tree::WideColumns::suits(counts, tree::detail::n_rows_of(x), n_looked)) return nullptr;
+            if (!tree::WideColumns::suits(counts, tree::n_rows_of(x), n_looked)) return nullptr;
             return std::make_unique<tree::WideColumns>(x, counts, threads(n_threads));
         },
         nb::arg().noconvert(), nb::arg(), nb::arg(), ReleaseGil());

@@ -1,6 +1,7 @@
 #include <nanobind/stl/unique_ptr.h>
 
 #include "bindings/grown_arrays.hpp"
+#include "bindings/tree_rows.hpp"
 #include "tree/isolation.hpp"
 
 namespace mercer::bindings {
@@ -15,12 +16,6 @@ void require_places(RowMajor<const std::int64_t> places, std::size_t n, const ch
     }
 }
 
-template <class T>
-Matrix<const T> values_of(const In2<T>& x) {
-    return matrix<T>(x);
-}
-const tree::SparseRows& values_of(const tree::SparseRows& x) { return x; }
-
 // X is how the rows come: In2 or sparse rows.
 template <class X>
 void bind_growth(nb::module_& m) {
@@ -29,13 +24,13 @@ void bind_growth(nb::module_& m) {
         [](const X& x, Rows2<std::int64_t> sample, Rows2<std::int64_t> features, In1<std::uint64_t> seeds, std::int64_t max_depth,
            int n_threads) {
             const auto& values = values_of(x);
-            const std::size_t n_columns = tree::detail::n_columns_of(values);
+            const std::size_t n_columns = tree::n_columns_of(values);
             const auto drawn = rows<std::int64_t>(sample);
             const auto chosen = rows<std::int64_t>(features);
             const auto names = vector<std::uint64_t>(seeds);
             require(drawn.rows == names.size() && chosen.rows == names.size(), "there must be rows and features for each seed");
             require(drawn.cols > 0 && chosen.cols > 0 && max_depth >= 0, "a tree needs rows and features");
-            require_places(drawn, tree::detail::n_rows_of(values), "the rows of a tree must rise and be in range");
+            require_places(drawn, tree::n_rows_of(values), "the rows of a tree must rise and be in range");
             require_places(chosen, n_columns, "the features of a tree must rise and be in range");
             std::unique_ptr<JoinedTrees> joined;
             {

@@ -2,6 +2,7 @@
 
 #include "bindings/arrays.hpp"
 #include "bindings/draws.hpp"
+#include "bindings/tree_rows.hpp"
 #include "tree/left_out.hpp"
 #include "tree/node.hpp"
 #include "tree/predict.hpp"
@@ -26,25 +27,12 @@ tree::Range range_of(const Trees& trees, std::int64_t first, std::int64_t last) 
     return {static_cast<std::size_t>(first), static_cast<std::size_t>(last)};
 }
 
-void require_features(const Trees& trees, std::size_t n_columns) {
-    require(n_columns == trees.n_features(), "X must have as many columns as the trees have features");
+// Rows to predict for.
+template <class X>
+decltype(auto) rows_for(const Trees& trees, const X& x) {
+    require(tree::n_columns_of(values_of(x)) == trees.n_features(), "X must have as many columns as the trees have features");
+    return values_of(x);
 }
-
-// Rows to predict for: a matrix, or sparse rows.
-template <class T>
-Matrix<const T> rows_for(const Trees& trees, const In2<T>& x) {
-    require_features(trees, x.shape(1));
-    return matrix<T>(x);
-}
-const SparseRows& rows_for(const Trees& trees, const SparseRows& x) {
-    require_features(trees, x.n_columns());
-    return x;
-}
-template <class T>
-std::size_t n_rows_of(const In2<T>& x) {
-    return x.shape(0);
-}
-std::size_t n_rows_of(const SparseRows& x) { return x.n_rows(); }
 
 template <Real T, class Index>
 void def_sparse_rows(nb::class_<SparseRows>& type) {

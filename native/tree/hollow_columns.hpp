@@ -71,7 +71,7 @@ class HollowColumns {
     HollowColumns(const X& x, std::span<const std::size_t> counts, std::size_t rows_per_entry, Threads threads)
         : index_(counts.size(), kNone), starts_{0} {
         for (std::size_t j = 0; j < counts.size(); ++j) {
-            if (counts[j] * rows_per_entry > detail::n_rows_of(x)) continue;
+            if (counts[j] * rows_per_entry > n_rows_of(x)) continue;
             index_[j] = static_cast<std::uint32_t>(count());
             features_.push_back(static_cast<std::uint32_t>(j));
             starts_.push_back(starts_.back() + counts[j]);
@@ -82,7 +82,7 @@ class HollowColumns {
         if (count() == 0) return;
         fill(x, threads);
         sort(threads);
-        list_by_row(detail::n_rows_of(x));
+        list_by_row(n_rows_of(x));
     }
 
     std::size_t count() const { return starts_.size() - 1; }

@@ -97,9 +97,7 @@ class PlainColumns {
 
     template <class X>
     PlainColumns(const X& x, std::span<const std::uint8_t> is_categorical, std::vector<std::size_t> counts, Threads threads)
-        : n_rows_(detail::n_rows_of(x)),
-          hollow_(x, with_full(counts, is_categorical), kRowsPerEntry, threads),
-          facts_(counts.size()) {
+        : n_rows_(n_rows_of(x)), hollow_(x, with_full(counts, is_categorical), kRowsPerEntry, threads), facts_(counts.size()) {
         require(n_rows_ < 0xFFFFFFFF, "trees: there are too many rows");
         for (std::size_t j = 0; j < facts_.size(); ++j) {
             facts_[j].is_categorical = !is_categorical.empty() && is_categorical[j] != 0;

@@ -93,8 +93,6 @@ class SparseRows {
 };
 
 // The shape of X, a matrix or sparse rows.
-namespace detail {
-
 inline std::size_t n_rows_of(const SparseRows& x) { return x.n_rows(); }
 inline std::size_t n_columns_of(const SparseRows& x) { return x.n_columns(); }
 template <Real T>
@@ -105,7 +103,5 @@ template <Real T>
 std::size_t n_columns_of(const Matrix<const T>& x) {
     return x.cols;
 }
-
-}  // namespace detail
 
 }  // namespace mercer::tree

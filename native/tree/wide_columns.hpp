@@ -43,7 +43,7 @@ class WideColumns {
     // X is a matrix or sparse rows, with its `counts` of entries.
     template <class X>
     WideColumns(const X& x, std::span<const std::size_t> counts, Threads threads)
-        : n_rows_(detail::n_rows_of(x)), hollow_(x, counts, kRowsPerEntry, threads), places_(counts.size()) {
+        : n_rows_(n_rows_of(x)), hollow_(x, counts, kRowsPerEntry, threads), places_(counts.size()) {
         require(n_rows_ < 0xFFFFFFFF, "trees: there are too many rows");
         for (std::size_t j = 0; j < places_.size(); ++j)
             if (!hollow_.has(j)) {

@@ -49,6 +49,7 @@ def answers(model, X):
             yield name, given.toarray() if sp.issparse(given) else np.asarray(given)
 
 
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
 @pytest.mark.parametrize("has_missing", [False, True])
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 @pytest.mark.parametrize("form", [sp.csr_matrix, sp.csc_array])

@@ -10,11 +10,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 
 from mercer._native import kernels
+from mercer._trees.by_function import Limits
 from mercer._trees.growth import Growth, Targets
 from mercer._trees.rows import kernel_rows
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
-from tests.tree.growing import CLASSES, grow, limits
+from tests.tree.growing import CLASSES, grow
 
+LIMITS = Limits(2**31, 2, 1, 0.0, 0.0, 0)
 CRITERIA = (*CLASSES, "squared_error", "absolute_error", "poisson")
 NUMBERS = np.array([-2.0, -0.5, 0.0, 0.25, 1.0, 3.0])
 
@@ -196,6 +198,16 @@ def test_nothing_but_zeros_is_a_leaf(kind):
     assert tree.node_count == 1
 
 
+@pytest.mark.parametrize("kind", ["WideColumns", "PlainColumns"])
+def test_entries_next_to_zero_are_no_signal(kind):
+    X = np.zeros((40, 50))
+    X[::4, 3], X[1::4, 5] = 5e-8, -5e-8
+    y = np.arange(40)[:, None] % 4 // 2
+    assert grow("gini", X, y, kind=kind)[0].node_count == 1
+    X[::5, 7] = 1.0
+    assert set(grow("gini", X, y, kind=kind)[0].feature) <= {7, -2}
+
+
 def test_a_draw_goes_on_until_a_column_varies():
     """Of many columns one varies, full or hollow: whatever is drawn first, it is found."""
     for kind in ("WideColumns", "PlainColumns"):
@@ -224,18 +236,18 @@ def test_the_choice_of_columns_depends_on_the_values_alone():
     random = np.random.default_rng(0)
     hollow, full = hollow_table(random, 200, 100, share=0.05, has_full=False), random.normal(size=(200, 30))
     for X, max_features, is_wide in ((hollow, 100, True), (hollow, 5, True), (full, 30, False), (full, 5, False)):
-        growth = Growth("gini", "best", limits(), max_features)
+        growth = Growth("gini", "best", LIMITS, max_features)
         kinds = {type(growth.columns(form(X), None, 1)) for form in (np.asarray, np.asfortranarray, sp.csr_array)}
         assert kinds == {kernels.WideColumns if is_wide else kernels.RankedColumns}
     wide = random.normal(size=(50, 3000))
-    assert isinstance(Growth("gini", "best", limits(), 54).columns(wide, None, 1), kernels.WideColumns)
+    assert isinstance(Growth("gini", "best", LIMITS, 54).columns(wide, None, 1), kernels.WideColumns)
 
 
 def test_categories_are_ranked():
     X = np.zeros((20, 60))
     flags = np.zeros(60, dtype=np.uint8)
     flags[3] = 1
-    assert isinstance(Growth("gini", "best", limits(), 5).columns(X, flags, 1), kernels.RankedColumns)
+    assert isinstance(Growth("gini", "best", LIMITS, 5).columns(X, flags, 1), kernels.RankedColumns)
 
 
 class TestSparseRows:
@@ -294,7 +306,7 @@ def test_targets_of_one_number_take_the_quick_way():
         criterion = "gini" if target.n_classes else "squared_error"
         stores = []
         for kind in WIDE:
-            growth = Growth(criterion, "best", limits(min_rows_leaf=2), 7)
+            growth = Growth(criterion, "best", LIMITS._replace(min_rows_leaf=2), 7)
             columns = kernels.WideColumns(X, 1) if kind == "WideColumns" else kernels.RankedColumns(X, None, 1)
             seeds = np.arange(4, dtype=np.uint64)
             stores.append(growth.grow(columns, target, None, seeds=seeds, n_threads=1))
