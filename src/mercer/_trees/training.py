@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -68,8 +67,6 @@ def check_X_y(
     estimator: Any, X: Any, y: Any, categorical_features: Any, is_classifier: bool, check_input: bool = True
 ) -> tuple[CategoryCoder, Rows, npt.NDArray[Any]]:
     """X coded, y as it is (labels or numbers, of one or several outputs), and the coder."""
-    if sp.issparse(y):
-        raise ValueError("y is sparse: sparse multilabel-indicator for y is not supported. Give y.toarray().")
     options = {"multi_output": True, "y_numeric": not is_classifier}
     is_plain = categorical_features is None or (isinstance(categorical_features, str) and not hasattr(X, "columns"))
     coder = None if is_plain else check_categories(estimator, X, categorical_features)

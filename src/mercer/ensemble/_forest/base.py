@@ -69,6 +69,8 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
     def _training(self, X: Any, y: Any, sample_weight: Any, params: Any, *, is_classifier: bool) -> Training:
         """What a fit is given, checked."""
         check_sampling(params)
+        if sp.issparse(y):
+            raise ValueError("y is sparse: sparse multilabel-indicator for y is not supported. Give y.toarray().")
         data = check_training(
             self,
             X,
