@@ -134,8 +134,6 @@ def test_hard_voting_has_no_probabilities_and_says_so():
 def test_labels_must_be_labels():
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         VotingClassifier(CLASSIFIERS).fit(X_IRIS, np.linspace(0, 1, 150))
-    with pytest.raises(ValueError, match=r"1d array.*\(150, 2\)"):
-        VotingClassifier(CLASSIFIERS).fit(X_IRIS, np.eye(2, dtype=int)[Y_IRIS % 2])
 
 
 def test_several_columns_of_labels_are_refused_with_the_remedy():
