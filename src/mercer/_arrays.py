@@ -21,6 +21,8 @@ from mercer._rows import with_own_structure
 
 from mercer._rows import with_own_structure
 
+from mercer._rows import with_own_structure
+
 FloatArray = npt.NDArray[Any]
 FLOATS = (np.float64, np.float32)
 LARGEST_INDEX = np.iinfo(np.int32).max
