@@ -152,7 +152,8 @@ class PackedDerivatives {
     std::span<const Units> units() const { return units_; }
     const Word* words(std::size_t level) const { return words_[level].data(); }
 
-    // Rounds the derivatives (Hessians: none given, all one). Throws where one is not finite or a Hessian is negative. O(n) a level.
+    // Rounds the derivatives (Hessians: none given, all one). Throws where one is not finite or a Hessian is negative. O(n) a
+    // level.
     void pack(std::span<const double> gradients, std::span<const double> hessians, Threads threads) {
         threads_ = threads.for_work(static_cast<double>(n_rows_) * 2);
         const int count_bits = std::bit_width(n_rows_);

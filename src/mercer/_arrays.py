@@ -16,11 +16,6 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from mercer._compat import validate_data
 from mercer._remedies import explained
-
-from mercer._rows import with_own_structure
-
-from mercer._rows import with_own_structure
-
 from mercer._rows import with_own_structure
 
 FloatArray = npt.NDArray[Any]
