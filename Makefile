@@ -9,9 +9,8 @@ BUILD_TOOLS := scikit-build-core nanobind cmake ninja
 NATIVE := --config-settings=cmake.define.MERCER_LEVELS=native
 PIP := -m pip --disable-pip-version-check --quiet
 OLDEST_PYTHON ?= python3.11
-OLDEST_TESTS := tests/test_package.py tests/test_passed_on.py tests/test_messages.py tests/test_params.py tests/common/test_conduct.py \
-	tests/common/test_inputs.py tests/metrics tests/preprocessing tests/calibration tests/model_selection tests/persistence \
-	tests/plots tests/runs tests/command
+OLDEST_TESTS := tests/test_messages.py tests/test_params.py tests/test_passed_on.py tests/common/test_conduct.py tests/common/test_inputs.py \
+	tests/persistence/test_round_trip.py tests/persistence/test_values.py
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
