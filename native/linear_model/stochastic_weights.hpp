@@ -30,7 +30,7 @@ struct Rule {
     double low = 0;  // the box, where low < high
     double high = 0;
     double intercept_share = 1;  // of a step that the intercept takes; 0: there is none
-    double average_from = 0;  // the step from which iterates are averaged; 0: never
+    double average_from = 0;     // the step from which iterates are averaged; 0: never
 
     bool has_box() const { return low < high; }
     bool is_passive_aggressive() const { return schedule >= Schedule::kPassiveAggressive1; }
