@@ -21,8 +21,6 @@ import numpy as np
 import scipy.sparse as sp
 import sklearn
 from sklearn.base import BaseEstimator
-from sklearn.metrics import accuracy_score, check_scoring, make_scorer
-from sklearn.model_selection import check_cv
 
 from mercer._persistence.errors import FileFormatError
 
@@ -214,12 +212,18 @@ def maker_of(value: Any) -> tuple[str, dict[str, Any]] | None:
 
 @functools.cache
 def makers() -> dict[str, Maker]:
-    """By the names that files have for them."""
+    """By the names that files have for them. Few models need them, so that their modules are imported here."""
+    from sklearn.metrics import accuracy_score, check_scoring, make_scorer
+    from sklearn.model_selection import check_cv
+
+    def scored_by(score_func: Any, sign: int, kwargs: dict[str, Any], response_method: Any) -> Any:
+        return make_scorer(score_func, greater_is_better=sign > 0, response_method=response_method, **kwargs)
+
     scorer = make_scorer(accuracy_score)
     by_estimator = check_scoring(_Scored())
     splits = check_cv([((), ())])
     return {
-        "scorer": Maker(_make_scorer, lambda value: type(value) is type(scorer), functools.partial(_scorer_arguments, scorer)),
+        "scorer": Maker(scored_by, lambda value: type(value) is type(scorer), functools.partial(_scorer_arguments, scorer)),
         "own_score": Maker(
             check_scoring,
             lambda value: type(value) is type(by_estimator),
@@ -236,10 +240,6 @@ class _Scored(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def fit(self) -> None: ...
 
     def score(self) -> None: ...
-
-
-def _make_scorer(score_func: Any, sign: int, kwargs: dict[str, Any], response_method: Any) -> Any:
-    return make_scorer(score_func, greater_is_better=sign > 0, response_method=response_method, **kwargs)
 
 
 def _scorer_arguments(pattern: Any, scorer: Any) -> dict[str, Any] | None:
