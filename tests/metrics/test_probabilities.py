@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 import sklearn.metrics
 from hypothesis import given, settings, strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
@@ -123,3 +124,22 @@ def test_probabilities_may_have_the_name_that_they_had_before(name):
         measure(truth, shares, y_pred=shares)
     with pytest.raises(ValueError, match="must be given, and neither was"):
         measure(truth)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_brier_takes_the_truth_as_a_matrix_of_ones(n_classes):
+    random = np.random.RandomState(n_classes)
+    y = np.r_[np.arange(n_classes), random.randint(n_classes, size=40)]
+    proba, truth, weight = random.dirichlet(np.ones(n_classes), size=len(y)), np.eye(n_classes)[y], random.rand(len(y))
+    for form in (truth, sp.csr_matrix(truth), truth.astype(int)):
+        for measure in (mercer.metrics.brier_score_loss, mercer.metrics.d2_brier_score):
+            expected = measure(y, proba, sample_weight=weight)
+            assert measure(form, proba, sample_weight=weight) == pytest.approx(expected, rel=1e-14)
+    with pytest.raises(ValueError, match="y_true of shape"):
+        mercer.metrics.brier_score_loss(truth[:, :-1] if n_classes > 2 else np.c_[truth, truth], proba)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.6])
+def test_the_shares_of_the_classes_explain_nothing(share):
+    y = np.repeat([0, 1], [round(10 * (1 - share)), round(10 * share)])
+    assert mercer.metrics.d2_brier_score(y, np.full(10, share)) == 0

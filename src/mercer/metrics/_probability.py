@@ -209,33 +209,51 @@ def _is_too_short(y_proba: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class _Squares:
-    """Squared distances of probabilities from the truth, summed over classes, and the share of each class."""
+class _Truth:
+    """Which class rows are of: whether it is the positive one of two, or a row of zeros and a one; and weights of rows."""
 
-    mean: float
-    shares: Array
-    n_classes: int
+    indicator: Array
+    weights: Array | None
+
+    @property
+    def n_classes(self) -> int:
+        return 2 if self.indicator.ndim == 1 else int(self.indicator.shape[1])
+
+    @property
+    def shares(self) -> Array:
+        return np.asarray(np.average(self.indicator, axis=0, weights=self.weights))
+
+    def distance(self, proba: Array) -> float:
+        """The mean over rows of the squared distance from probabilities, summed over classes."""
+        squares = (proba - self.indicator) ** 2
+        of_rows = 2 * squares if squares.ndim == 1 else np.sum(squares, axis=1)
+        return float(np.average(of_rows, weights=self.weights))
 
 
-def _squares(y_true: Any, y_proba: Any, sample_weight: Any, pos_label: Any, labels: Any) -> _Squares:
+def _truth(y_true: Any, y_proba: Any, sample_weight: Any, pos_label: Any, labels: Any) -> tuple[_Truth, Array]:
+    """The truth, and the probabilities, checked: a vector for two classes, or a matrix."""
     proba = _check_probabilities(y_proba)
     check_consistent_length(proba, y_true, sample_weight)
     weights = check_sample_weight(sample_weight, len(proba))
     if proba.size:
         _require_range(proba, float(proba.min()), float(proba.max()))
     if proba.ndim == 1 or proba.shape[1] == 1:
-        is_positive = _is_positive(y_true, pos_label)
-        distance = 2 * (proba.ravel() - is_positive) ** 2
-        share = float(np.average(is_positive, weights=weights))
-        return _Squares(float(np.average(distance, weights=weights)), np.array([1 - share, share]), 2)
+        return _Truth(_is_positive(y_true, pos_label), weights), proba.ravel()
     if (np.abs(proba.sum(axis=1) - 1) > np.sqrt(np.finfo(proba.dtype).eps) + 1e-8).any():
         warn("The y_proba values do not sum to one. Make sure to pass probabilities.")
-    classes = _check_classes(y_true, labels, proba.shape[1])
-    error = proba.copy()
-    error[np.arange(len(error)), classes.codes] -= 1
-    of_class = classes.weight_of_each(weights)
-    mean = float(np.average(np.sum(error**2, axis=1), weights=weights))
-    return _Squares(mean, of_class / of_class.sum(), proba.shape[1])
+    return _Truth(_indicators(y_true, labels, proba.shape), weights), proba
+
+
+def _indicators(y_true: Any, labels: Any, shape: tuple[int, ...]) -> Array:
+    """One where a row is of a class, from labels or from a matrix that is that already."""
+    if is_multilabel(y_true):
+        given = np.asarray(y_true.toarray() if hasattr(y_true, "toarray") else y_true, dtype=np.float64)
+        if given.shape != shape:
+            raise ValueError(f"y_true of shape {given.shape} is not valid; with y_proba it must have the shape {shape}.")
+        return given
+    truth = np.zeros(shape)
+    truth[np.arange(len(truth)), _check_classes(y_true, labels, shape[1]).codes] = 1
+    return truth
 
 
 def _is_positive(y_true: Any, pos_label: Any) -> Array:
@@ -272,8 +290,8 @@ def brier_score_loss(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        Labels.
+    y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Labels, or a matrix with 1 where a row is of a class and 0 elsewhere.
     y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities of the positive class, or of all classes in the order of the sorted labels.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -300,9 +318,9 @@ def brier_score_loss(
     0.0375
     """
     check_value("brier_score_loss", "scale_by_half", scale_by_half, Bool() | OneOf("auto"))
-    squares = _squares(y_true, y_proba, sample_weight, pos_label, labels)
-    is_halved = squares.n_classes < 3 if scale_by_half == "auto" else scale_by_half
-    return squares.mean / 2 if is_halved else squares.mean
+    truth, proba = _truth(y_true, y_proba, sample_weight, pos_label, labels)
+    is_halved = truth.n_classes < 3 if scale_by_half == "auto" else scale_by_half
+    return truth.distance(proba) / (2 if is_halved else 1)
 
 
 def d2_brier_score(y_true: Any, y_proba: Any, *, sample_weight: Any = None, pos_label: Any = None, labels: Any = None) -> float:
@@ -327,6 +345,6 @@ def d2_brier_score(y_true: Any, y_proba: Any, *, sample_weight: Any = None, pos_
     check_consistent_length(y_proba, y_true, sample_weight)
     if _is_too_short(y_proba):
         return float("nan")
-    squares = _squares(y_true, y_proba, sample_weight, pos_label, labels)
+    truth, proba = _truth(y_true, y_proba, sample_weight, pos_label, labels)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return float(1 - np.float64(squares.mean) / (1 - np.sum(squares.shares**2)))
+        return float(1 - np.float64(truth.distance(proba)) / np.float64(truth.distance(truth.shares)))
