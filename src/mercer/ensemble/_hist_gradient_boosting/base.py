@@ -37,6 +37,7 @@ from mercer._random import as_random_state
 from mercer._trace import store_outcome
 from mercer._trees.categories import UNSEEN_RULE, CategoryCoder
 from mercer._trees.growth import Targets, check_directions
+from mercer._trees.rows import dense
 from mercer._trees.store import FEATURE, TreeStore
 from mercer._trees.training import check_query, check_X_y
 from mercer._tuning import Integers, Reals, Space
@@ -143,6 +144,7 @@ class HistGradientBoosting(StagedSweep, MercerEstimator):
     ) -> Self:
         params, given = check_params(self), (X, y)
         coder, X, y = check_X_y(self, X, y, params.categorical_features, is_classifier, check_input=False)
+        X = dense(X)  # bins are written out whatever X is
         y, fixed = self._check_target(column_or_1d(y, warn=True))
         data = Data(X, y, self._weigh(params, y, check_weights(sample_weight, len(y), np.float64), fixed))
         objective = self._make_objective(params, data, fixed)
@@ -204,7 +206,7 @@ class HistGradientBoosting(StagedSweep, MercerEstimator):
         if params.early_stopping is False:
             raise ValueError("X_val and y_val are given while early_stopping=False; it must be 'auto' or True to use them.")
         self._coder = fixed["_coder"]  # of this fit, which puts it back should it fail
-        X = check_query(self, X, check_input=False)
+        X = dense(check_query(self, X, check_input=False))
         y = self._encode(column_or_1d(y, warn=True), fixed)
         check_consistent_length(X, y)
         return Data(X, y, check_weights(sample_weight, len(y), np.float64))
@@ -221,7 +223,7 @@ class HistGradientBoosting(StagedSweep, MercerEstimator):
 
     def _staged_raw_predict(self, X: Any) -> Iterator[FloatArray]:
         check_is_fitted(self)
-        X = check_query(self, X, check_input=False)
+        X = dense(check_query(self, X, check_input=False))
         k, n_threads = self.n_trees_per_iteration_, effective_threads(self.n_jobs)
         raw = np.tile(self._baseline, (X.shape[0], 1))
         for done in range(self.n_iter_):
