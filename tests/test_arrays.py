@@ -41,14 +41,14 @@ def test_long_indices_of_sparse_rows_change_nothing(name, X):
 
 
 def test_sparse_rows_in_good_order_are_not_copied(X):
-    assert np.shares_memory(tidy(short, X).data, X.data)
+    assert np.shares_memory(tidy(X).data, X.data)
     ready = short(X)
-    assert tidy(short, ready) is ready
+    assert tidy(ready) is ready
 
 
 def test_an_index_that_32_bits_would_turn_into_another_is_refused(X):
     X.indices[3] = 2**32 + 1
-    with pytest.raises(ValueError, match="not a valid sparse matrix: it holds the index 4294967297"):
+    with pytest.raises(ValueError, match="indices must be < 6"):
         MaxAbsScaler().fit(X)
 
 

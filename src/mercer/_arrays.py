@@ -42,24 +42,16 @@ def require_countable(caller: Any, X: Any) -> None:
         )
 
 
-def tidy(caller: Any, X: Any) -> Any:
-    """Canonical sparse structure with 32-bit indices, aligned dense memory: what kernels take. The X given stays as it is."""
+def tidy(X: Any) -> Any:
+    """Canonical sparse structure (of `with_own_structure`) with 32-bit indices, aligned dense memory: what kernels take."""
     if not sp.issparse(X):
         return X if X.flags.aligned else np.array(X)
     if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:
-        X = type(X)((X.data, _in_32_bits(caller, X.indices), _in_32_bits(caller, X.indptr)), shape=X.shape)
+        X = type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     return X
-
-
-def _in_32_bits(caller: Any, index: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    """Indices of a sparse matrix whose shape says that they fit; one that lies, and would become another index, is refused."""
-    short = index.astype(np.int32)
-    if (misplaced := short != index).any():
-        raise ValueError(f"{_name_of(caller)}: X is not a valid sparse matrix: it holds the index {index[misplaced][0]}.")
-    return short
 
 
 def validate(
@@ -73,7 +65,7 @@ def validate(
         valid = validate_data(estimator, X, *y, **checks)
     except ValueError as error:
         raise explained(error, estimator, X) from None
-    return (tidy(estimator, valid[0]), valid[1]) if y else tidy(estimator, valid)
+    return (tidy(valid[0]), valid[1]) if y else tidy(valid)
 
 
 def check_X(
@@ -172,7 +164,7 @@ def check_transformed(estimator: Any, X: Any, *, sparse: str | tuple[str, ...] |
     if not _is_plain(estimator, X):
         require_countable(estimator, X)
         X = with_own_structure(X)
-        X = tidy(estimator, check_array(X, accept_sparse=sparse or False, dtype=FLOATS, ensure_all_finite=False))
+        X = tidy(check_array(X, accept_sparse=sparse or False, dtype=FLOATS, ensure_all_finite=False))
     if X.shape[1] != estimator.n_features_in_:
         owner, n_features = type(estimator).__name__, estimator.n_features_in_
         raise ValueError(f"X has {X.shape[1]} features, but {owner} is expecting {n_features} features as input.")

@@ -73,7 +73,7 @@ def kmeans_plusplus(
     random = as_random_state(check_value(owner, "random_state", random_state, RandomState()))
     require_countable(kmeans_plusplus, X)
     X = with_own_structure(X)
-    X = tidy(kmeans_plusplus, check_array(X, accept_sparse="csr", dtype=FLOATS))
+    X = tidy(check_array(X, accept_sparse="csr", dtype=FLOATS))
     check_enough_rows(X.shape[0], k)
     weights = check_weights(sample_weight, X.shape[0], X.dtype)
     if x_squared_norms is not None and np.shape(x_squared_norms) != (X.shape[0],):

@@ -15,6 +15,7 @@ from mercer._convex import solve_increasing
 from mercer._linear import SPARSE
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Instance, check_value
+from mercer._rows import with_own_structure
 from mercer._solvers.coordinate_descent import Penalty
 from mercer.linear_model._least_squares.rows import Rows
 from mercer.linear_model._ridge.direct import without_noise
@@ -77,8 +78,8 @@ def strength_of_bound(
     bound = check_value(owner, "bound", bound, Instance(L1Ball) | Instance(L2Ball))
     fit_intercept = check_value(owner, "fit_intercept", fit_intercept, Bool())
     require_countable(strength_of_bound, X)
-    X, y = check_X_y(X, y, accept_sparse=SPARSE, dtype=FLOATS, y_numeric=True, estimator=owner)
-    X, y = tidy(strength_of_bound, X), y.astype(X.dtype, copy=False)
+    X, y = check_X_y(with_own_structure(X), y, accept_sparse=SPARSE, dtype=FLOATS, y_numeric=True, estimator=owner)
+    X, y = tidy(X), y.astype(X.dtype, copy=False)
     weights = check_weights(sample_weight, X.shape[0], X.dtype)
     if isinstance(bound, L2Ball):
         return _of_ridge(

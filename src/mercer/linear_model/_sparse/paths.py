@@ -253,7 +253,7 @@ def _check_data(X: Any, y: Any) -> tuple[Any, FloatArray]:
         input_name="X",
         ensure_all_finite=sp.issparse(X),  # sums over dense X tell as well, and refuse it then
     )
-    X = tidy(enet_path, X)
+    X = tidy(X)
     y = check_array(y, accept_sparse="csc", dtype=X.dtype.type, ensure_2d=False, estimator="enet_path", input_name="y")
     y = y.toarray() if sp.issparse(y) else y
     check_consistent_length(X, y)
