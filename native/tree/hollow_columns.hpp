@@ -74,6 +74,7 @@ class HollowColumns {
             if (counts[j] * rows_per_entry > n_rows_of(x)) continue;
             index_[j] = static_cast<std::uint32_t>(count());
             features_.push_back(static_cast<std::uint32_t>(j));
+            if (counts[j] > 0) filled_.push_back(static_cast<std::uint32_t>(j));
             starts_.push_back(starts_.back() + counts[j]);
         }
         ends_.assign(starts_.begin(), starts_.end() - 1);
@@ -90,8 +91,9 @@ class HollowColumns {
     // Which of these columns a feature is, or kNone.
     std::uint32_t index(std::size_t feature) const { return index_[feature]; }
     bool has(std::size_t feature) const { return index_[feature] != kNone; }
-    // Which feature each of these columns is.
+    // Which feature each of these columns is, and the features among them that have an entry at all.
     std::span<const std::uint32_t> features() const { return features_; }
+    std::span<const std::uint32_t> filled() const { return filled_; }
 
     std::size_t n_entries(std::size_t column) const { return ends_[column] - starts_[column]; }
     Column operator[](std::size_t column) const {
@@ -171,7 +173,8 @@ class HollowColumns {
 
     std::vector<std::uint32_t> index_;     // by feature
     std::vector<std::uint32_t> features_;  // by column
-    std::vector<std::size_t> starts_;      // of each column's entries
+    std::vector<std::uint32_t> filled_;
+    std::vector<std::size_t> starts_;  // of each column's entries
     std::vector<std::size_t> ends_;
     std::vector<Row> rows_;
     std::vector<double> values_;

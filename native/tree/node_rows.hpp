@@ -99,17 +99,16 @@ class NodeEntries {
 };
 
 // Finds the entries of a node in two ways. By column: all entries of the column are asked whether their row is in the node; they
-// come in the order of their values. By row: the entries of the node's rows are collected for all columns at once. The second is
-// taken where the columns to be looked at have more than kEntriesByColumn times as many entries as the node's rows: it costs as
-// much more an entry, sorting included.
+// come in the order of their values. By row: the entries of the node's rows are collected for all columns at once, which costs
+// kCostByRow times as much an entry, sorting included, but nothing for columns without one.
 class EntryFinder {
    public:
     EntryFinder(const HollowColumns& columns, const NodeRows& rows) : columns_(columns), rows_(rows) {}
 
-    // Gets ready for a node that lies from `begin` to `end`, and for columns with so many entries.
-    void prepare(std::size_t begin, std::size_t end, std::size_t n_in_columns, NodeEntries& memory) const {
-        const std::size_t most = n_in_columns / kEntriesByColumn;
-        if (most == 0) return;
+    // Gets ready for a node that lies from `begin` to `end`, and for so many columns with so many entries, by the cheaper way.
+    void prepare(std::size_t begin, std::size_t end, std::size_t n_columns, std::size_t n_in_columns, NodeEntries& memory) const {
+        const std::size_t most = (n_in_columns + kCostOfColumn * n_columns) / kCostByRow;
+        if (most == 0 || columns_.count() == 0) return;
         std::size_t n_in_rows = 0;
         for (const Row row : rows_.part(begin, end)) {
             n_in_rows += columns_.entries(row).size();
@@ -158,7 +157,8 @@ class EntryFinder {
         return std::isnan(values[*last]) ? !std::isnan(values[*first]) : is_above(values[*last], values[*first]);
     }
 
-    static constexpr std::size_t kEntriesByColumn = 4;
+    static constexpr std::size_t kCostByRow = 4;  // in entries that are asked for their row
+    static constexpr std::size_t kCostOfColumn = 8;
     static constexpr std::size_t kFew = 24;
 
     static void sort(std::uint32_t* places, std::size_t n) {

@@ -423,7 +423,7 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
         };
         first.trials.resize(std::min(draw_.max_features, columns_.count()));
         for (Trial& trial : first.trials) trial = next();
-        finder_.prepare(task.begin, task.end, n_entries(first.trials), first.collected);
+        finder_.prepare(task.begin, task.end, first.trials.size(), n_entries(first.trials), first.collected);
         Split best;
         bool is_varied = lanes.size() == 1 ? look(first.trials, 0, task, first, first, best) : look_together(task, lanes, best);
         if (is_varied || draw.is_over()) return best;

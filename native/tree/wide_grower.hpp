@@ -230,7 +230,12 @@ class WideGrower : private Growth<WideGrower<Criterion>, Criterion, WideMemory> 
         first.chosen.clear();
         if (is_drawn)
             for (std::size_t k = 0; k < draw_.max_features; ++k) first.chosen.push_back(draw.next(random));
-        finder_.prepare(task.begin, task.end, is_drawn ? n_entries(first.chosen) : columns_.hollow().n_entries(), first.collected);
+        if (is_drawn) {
+            finder_.prepare(task.begin, task.end, first.chosen.size(), n_entries(first.chosen), first.collected);
+        } else {
+            const HollowColumns& hollow = columns_.hollow();
+            finder_.prepare(task.begin, task.end, hollow.filled().size(), hollow.n_entries(), first.collected);
+        }
         if (!is_drawn) choose_all(task, first);
         Split best;
         bool is_varied = look_at_chosen(task, lanes, is_drawn, best);
@@ -258,7 +263,7 @@ class WideGrower : private Growth<WideGrower<Criterion>, Criterion, WideMemory> 
         if (memory.collected.are_of(task.begin, task.end)) {
             for (const std::uint32_t column : memory.collected.met()) memory.chosen.push_back(hollow.features()[column]);
         } else {
-            memory.chosen.insert(memory.chosen.end(), hollow.features().begin(), hollow.features().end());
+            memory.chosen.insert(memory.chosen.end(), hollow.filled().begin(), hollow.filled().end());
         }
     }
 

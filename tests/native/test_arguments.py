@@ -119,7 +119,7 @@ READY = {
     "Trees": lambda number: _trees(),
     "RankedColumns": lambda number: [
         _tree_rows(number),
-        None if number == 2 else np.array([0, 1, 0, 0, 0, 1], dtype=np.uint8),
+        np.array([0, number < 2, 0, 0, 0, number < 2], dtype=np.uint8),  # sparse rows hold no categories
         2,
     ],
     "WideColumns": lambda number: [_tree_rows(number), 2],
