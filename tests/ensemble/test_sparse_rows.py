@@ -22,7 +22,7 @@ MODELS = [
     ensemble.RandomForestRegressor(**SMALL, max_features=3, oob_score=True),
     ensemble.ExtraTreesClassifier(**SMALL, bootstrap=True, oob_score=True),
     ensemble.ExtraTreesRegressor(**SMALL),
-    ensemble.BaggingClassifier(**SMALL, oob_score=True),
+    ensemble.BaggingClassifier(DecisionTreeClassifier(), **SMALL, oob_score=True),
     ensemble.BaggingRegressor(DecisionTreeRegressor(max_features=4), **SMALL),
     ensemble.GradientBoostingClassifier(**SMALL, subsample=0.7),
     ensemble.GradientBoostingRegressor(**SMALL, n_iter_no_change=3),
@@ -79,7 +79,7 @@ def _fit_in_little_memory(models):
         resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
     n_fitted = 0
     for model in models:
-        small = {name: value for name, value in (("n_estimators", 2), ("max_depth", 3)) if name in model.get_params()}
+        small = {name: 3 for name in ("n_estimators", "max_depth", "estimator__max_depth") if name in model.get_params()}
         model.set_params(**small).fit(X, (response > 0).astype(int) if is_classifier(model) else response)
         n_fitted += len(list(answers(model, X))) > 0
     return n_fitted
