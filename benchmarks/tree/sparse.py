@@ -73,7 +73,7 @@ def few_rows(n: int, d: int, n_classes: int) -> Data:
     return _split(X, (response > 0).astype(int) if n_classes else response, n)
 
 
-_ERRORS = Quality("held-out error rate", error_rate, rtol=0.15, atol=0.02)
+_ERRORS = Quality("held-out error rate", error_rate, rtol=0.25, atol=0.02)  # of few trees: seeds move it by a tenth
 _SQUARES = Quality("held-out squared error", squared_error, rtol=0.1)
 
 
