@@ -57,8 +57,12 @@ def _refusal(model, *args):
     return None
 
 
+ENDLESS = ("margin_", "half_margin_")  # of coefficients that are all zero
+
+
 def _is_finite(model, X):
-    values = [v for v in {**fitted_attributes(model), **outputs(model, X)}.values() if isinstance(v, (float, np.ndarray))]
+    found = {**fitted_attributes(model), **outputs(model, X)}
+    values = [v for name, v in found.items() if isinstance(v, (float, np.ndarray)) and name not in ENDLESS]
     return all(np.isfinite(v).all() for v in values if np.asarray(v).dtype.kind in "fiu")
 
 
