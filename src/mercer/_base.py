@@ -33,7 +33,7 @@ class MercerEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         version = state.pop("_mercer_version", None)
-        warn_of_other_versions(f"this {type(self).__name__}", {"mercer": version}, stacklevel=2)
+        warn_of_other_versions(f"this {type(self).__name__}", {"mercer": version})
         super().__setstate__(state)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:

@@ -56,9 +56,7 @@ def callback_support() -> Any:
     try:
         from sklearn.callback import CallbackSupportMixin
     except ImportError as error:
-        from sklearn import __version__
-
-        raise ImportError(f"Callbacks need scikit-learn 1.9 or later; {__version__} is installed.") from error
+        raise ImportError(f"Callbacks need scikit-learn 1.9 or later; {sklearn.__version__} is installed.") from error
     return CallbackSupportMixin
 
 

@@ -44,6 +44,8 @@ def _missing(estimator: Any, X: Any) -> str:
 
 
 def _kind(estimator: Any) -> str:
+    if not hasattr(estimator, "fit"):  # a function
+        return "estimator"
     if is_classifier(estimator):
         return "classifier"
     if is_regressor(estimator):

@@ -123,7 +123,7 @@ def load(path: Source, *, mmap: bool = False) -> Any:
     except FileFormatError as error:
         raise FileFormatError(f"{called(path)}: {error}") from error
     versions = {name: structure.get(name) for name in ("mercer", "scikit-learn")}
-    warn_of_other_versions(f"{called(path)} ({type(model).__name__})", versions, stacklevel=2)
+    warn_of_other_versions(f"{called(path)} ({type(model).__name__})", versions)
     return model
 
 

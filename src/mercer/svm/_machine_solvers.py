@@ -24,6 +24,7 @@ from mercer._trace import Record
 from mercer.svm._linear_svm import SQUARED, Machine
 
 MOST_COLUMNS = 1000  # up to which "auto" takes a method with a matrix of columns by columns
+FEW_SPARSE_COLUMNS = 100  # up to which this holds for sparse X
 MOST_DENSE_COLUMNS = 500  # up to which proximal Newton steps take a matrix of columns by columns
 
 
@@ -148,7 +149,7 @@ class _Smooth:
         self._solver: Newton | ConjugateNewton | ProximalNewton
         if self._strengths is not None:
             self._solver = ProximalNewton(self._problem, self._strengths, start)
-        elif sp.issparse(machine.X):
+        elif _has_many_sparse_columns(machine):
             self._solver = ConjugateNewton(self._problem, start, tol=self._tol)
         else:
             self._solver = Newton(self._problem, start, tol=self._tol)
@@ -234,10 +235,15 @@ class _WorkingSets:
         return coef, float(self._solver.intercept[0])
 
 
+def _has_many_sparse_columns(machine: Machine) -> bool:
+    """Whether a matrix of columns by columns costs more than it saves; sparse X of few columns is solved as dense X is."""
+    return sp.issparse(machine.X) and bool(machine.X.shape[1] > FEW_SPARSE_COLUMNS)
+
+
 def _suits_the_dual(machine: Machine) -> bool:
-    """Many columns do. Sparse X does, but for squared losses of no more columns than rows: their steps need no matrix."""
+    """Many columns do. Sparse ones do, but for squared losses of no more columns than rows: their steps need no matrix."""
     n_rows, n_columns = machine.X.shape
-    if sp.issparse(machine.X):
+    if _has_many_sparse_columns(machine):
         return machine.loss not in SQUARED or bool(n_columns > n_rows)
     return bool(n_columns > MOST_COLUMNS)
 

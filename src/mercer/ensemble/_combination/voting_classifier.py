@@ -128,9 +128,10 @@ class VotingClassifier(ClassifierMixin, Voting):  # type: ignore[misc]  # scikit
         -------
         self
         """
-        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        shape = np.asarray(y).shape
+        if len(shape) == 2 and shape[1] > 1:
             raise NotImplementedError(
-                f"VotingClassifier: y has {np.shape(y)[1]} columns. Multilabel and multi-output targets are not supported; "
+                f"VotingClassifier: y has {shape[1]} columns. Multilabel and multi-output targets are not supported; "
                 "fit one VotingClassifier a column (sklearn.multioutput.MultiOutputClassifier does)."
             )
         classes, codes = check_labels(y)

@@ -14,7 +14,7 @@ from mercer._lazy import lazy_property
 from mercer._solvers.lbfgs import GradientDescent, Preconditioner, SoftmaxLbfgs, curvature_bound
 from mercer._solvers.linear_loss import Codes, LinearRows, make_linear_rows
 from mercer._solvers.newton import LazyNewton
-from mercer._solvers.row_space import RowSpace, RowSpaceDescent
+from mercer._solvers.row_space import RowSpaceDescent, RowSpaces
 from mercer._solvers.softmax import SoftmaxLoss
 from mercer._solvers.sparse_dual import Labels
 from mercer._solvers.sparse_softmax import SoftmaxProximalNewton
@@ -78,8 +78,8 @@ class LogisticProblem:
         return Preconditioner(self._rows, self._weights)
 
     @lazy_property
-    def _row_space(self) -> RowSpace:
-        return RowSpace(self.X, self._rows.shift, n_threads=self._n_threads)
+    def _row_spaces(self) -> RowSpaces:
+        return RowSpaces(self.X, self._rows.shift, n_threads=self._n_threads)
 
     def _codes(self, has_reference: bool) -> Codes:
         """The first class comes last where it is the reference."""
@@ -142,7 +142,8 @@ class LogisticProblem:
             return self._checked(first)
         loss = self._loss(self._rows, strength.l2, has_reference=has_reference)
         if method == "row-space":
-            return self._checked(RowSpaceDescent(self._row_space, loss, self._start(loss, start), tol=tol))
+            space = self._row_spaces.fit_for(loss, tol)
+            return self._checked(RowSpaceDescent(space, loss, self._start(loss, start), tol=tol))
         point, at = self._start(loss, start), None
         if before is not None and before.method == method and before.problem_shape == loss.shape:
             point = before.solver.point
