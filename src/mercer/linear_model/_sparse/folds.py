@@ -202,9 +202,9 @@ def _disjoint_tests(splits: Sequence[Split], n_rows: int) -> Indices | None:
     for fold, (train, test) in enumerate(splits):
         if len(train) + len(test) != n_rows or (cell_of_row[test] != len(splits)).any():
             return None
-        in_training = np.ones(n_rows, dtype=bool)
-        in_training[test] = False
-        if not in_training[train].all() or np.count_nonzero(in_training) != len(np.unique(train)):
+        in_training, is_tested = np.zeros(n_rows, dtype=bool), np.zeros(n_rows, dtype=bool)
+        in_training[train], is_tested[test] = True, True
+        if (in_training == is_tested).any():
             return None
         cell_of_row[test] = fold
     return cell_of_row
