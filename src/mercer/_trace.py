@@ -20,6 +20,8 @@ Estimator = TypeVar("Estimator")
 
 logger = logging.getLogger("mercer")
 
+ROUNDING = 1e-12  # of an objective: what its sum over rows may be off by
+
 
 class Status(Enum):
     """How a fit ended."""
@@ -71,6 +73,10 @@ class Certificate:
     tol: float
     dual: float | None = None
     gap: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.gap is not None and -ROUNDING * abs(self.primal) <= self.gap < 0:  # primal and dual are rounded apart
+            object.__setattr__(self, "gap", 0.0)
 
     @property
     def converged(self) -> bool:
