@@ -40,6 +40,7 @@ struct Column {
 
     Code missing_code() const { return static_cast<Code>(n_distinct); }
     bool has_ties() const { return n_distinct + n_missing < order.size() || n_missing > 1; }
+    bool has_few_ties() const { return has_ties() && !is_categorical && 16 * (n_distinct + n_missing) >= 15 * order.size(); }
 };
 
 namespace detail {

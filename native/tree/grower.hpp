@@ -116,8 +116,10 @@ class Grower : private Growth<Grower<Criterion>, Criterion, Scratch> {
         chosen.resize(n_chosen);
     }
 
-    Split look(std::size_t f, const Task& task, Scratch& scratch) const {
-        const Ordered feature = ordered(f, task);
+    // The best split by one feature. Where it has few ties, the cut may part one unless ties count.
+    Split look(std::size_t f, const Task& task, bool ties_count, Scratch& scratch) const {
+        Ordered feature = ordered(f, task);
+        if (!ties_count && columns_[f].has_few_ties()) feature.codes = nullptr;
         Split split;
         if (columns_[f].is_categorical) {
             split = split_categories(criterion_, feature, task.summary, limits_, scratch);
@@ -128,14 +130,22 @@ class Grower : private Growth<Grower<Criterion>, Criterion, Scratch> {
         return split;
     }
 
-    // The best split of a node; of equal ones that of the feature that was looked at first.
+    // The best split of a node; of equal ones that of the feature that was looked at first. Few ties are looked for at the end,
+    // since codes lie all over the memory: the best of all cuts, if it parts no tie, is the best of those that do not.
     Split find(const Task& task, Lanes lanes) const {
-        std::vector<std::size_t>& chosen = lanes.front().features;
-        choose_features(task, chosen);
+        choose_features(task, lanes.front().features);
+        Split split = find(task, false, lanes);
+        const bool parts_tie = split.at.n_left > 0 && columns_[split.feature].has_few_ties() &&
+                               !ordered(split.feature, task).is_border(split.at.n_left);
+        return parts_tie ? find(task, true, lanes) : split;
+    }
+
+    Split find(const Task& task, bool ties_count, Lanes lanes) const {
+        const std::vector<std::size_t>& chosen = lanes.front().features;
         std::vector<Split> found(lanes.size());
         this->for_lanes(lanes, [&](std::size_t lane, Scratch& scratch) {
             for (std::size_t k = lane; k < chosen.size(); k += lanes.size()) {
-                Split split = look(chosen[k], task, scratch);
+                Split split = look(chosen[k], task, ties_count, scratch);
                 split.turn = k;
                 if (split.is_better(found[lane])) found[lane] = std::move(split);
             }
