@@ -14,6 +14,7 @@
 #include "core/interrupt.hpp"
 #include "core/math.hpp"
 #include "core/parallel.hpp"
+#include "core/prefetch.hpp"
 #include "linear_model/stochastic_loss.hpp"
 #include "linear_model/stochastic_rows.hpp"
 #include "linear_model/stochastic_weights.hpp"
@@ -30,6 +31,10 @@ struct Targets {
 
     bool are_labels() const { return !positives.empty(); }
     double weight(std::size_t row) const { return weights.empty() ? 1.0 : static_cast<double>(weights[row]); }
+    void prefetch(std::size_t row) const {
+        mercer::prefetch(y.data() + row);
+        if (!weights.empty()) mercer::prefetch(weights.data() + row);
+    }
     double target(std::size_t row, std::size_t output, double negative) const {
         if (!are_labels()) return static_cast<double>(y[row]);
         return static_cast<double>(y[row]) == positives[output] ? 1.0 : negative;
@@ -148,7 +153,7 @@ inline double update_of(const Rule& rule, double y, double raw, double eta, doub
 
 template <Shrink kShrink, class Rows, Real T>
 void pass_over_rows(const Rows& rows, const Targets<T>& targets, const Rule& rule, const Outputs<T>& outputs, std::size_t k) {
-    constexpr std::size_t kAhead = 12;
+    constexpr std::size_t kAhead = 8;
     const std::size_t n = rows.rows();
     std::int32_t* order = outputs.order.row(k);
     if (outputs.seeds[k] >= 0) shuffle({order, n}, static_cast<std::uint32_t>(outputs.seeds[k]));
@@ -165,7 +170,11 @@ void pass_over_rows(const Rows& rows, const Targets<T>& targets, const Rule& rul
     std::size_t n_steps = 0, n_mistakes = 0, n_updates = 0;
     for (std::size_t i = 0; i < n; ++i) {
         if (i % 1024 == 0) checkpoint();
-        if (i + kAhead < n) rows.prefetch(static_cast<std::size_t>(order[i + kAhead]));
+        if (i + kAhead < n) {
+            const auto next = static_cast<std::size_t>(order[i + kAhead]);
+            rows.prefetch(next);
+            targets.prefetch(next);
+        }
         const auto row = static_cast<std::size_t>(order[i]);
         const double weight = targets.weight(row);
         if (weight == 0) continue;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/prefetch.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
 
@@ -152,11 +153,7 @@ struct DenseRows {
     void for_touched(std::size_t, Body&& body) const {
         for (std::size_t j = 0; j < x.cols; ++j) body(j);
     }
-    void prefetch(std::size_t row) const {
-        const char* first = reinterpret_cast<const char*>(x.row(row));
-        const std::size_t bytes = std::min<std::size_t>(x.cols * sizeof(T), 1024);  // beyond, the processor follows by itself
-        for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(first + at);
-    }
+    void prefetch(std::size_t row) const { prefetch_run(x.row(row), x.cols); }
 };
 
 template <Real T>
@@ -232,9 +229,9 @@ struct CsrRows {
         for (std::size_t e = x.begin(row); e < end; ++e) body(static_cast<std::size_t>(x.columns[e]), x.values[e]);
     }
     void prefetch(std::size_t row) const {
-        const std::size_t first = x.begin(row), last = std::min(x.end(row), first + 64);
-        for (std::size_t e = first; e < last; e += 64 / sizeof(T)) __builtin_prefetch(x.values.data() + e);
-        for (std::size_t e = first; e < last; e += 64 / sizeof(std::int32_t)) __builtin_prefetch(x.columns.data() + e);
+        const std::size_t first = x.begin(row), n = x.end(row) - first;
+        prefetch_run(x.values.data() + first, n);
+        prefetch_run(x.columns.data() + first, n);
     }
 };
 

@@ -14,21 +14,12 @@
 #include <utility>
 
 #include "core/interrupt.hpp"
+#include "core/prefetch.hpp"
 #include "core/rng.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
 
 namespace mercer::svm {
-
-namespace detail {
-
-template <class T>
-void prefetch_run(const T* first, std::size_t n) {
-    constexpr std::size_t kMost = 4096 / sizeof(T);  // more would only push out what is in use
-    for (std::size_t k = 0; k < std::min(n, kMost); k += 64 / sizeof(T)) __builtin_prefetch(first + k);
-}
-
-}  // namespace detail
 
 struct DenseExamples {
     RowMajor<const double> x;
@@ -43,8 +34,8 @@ struct DenseExamples {
         const double* row = x.row(i);
         for (std::size_t j = 0; j < x.cols; ++j) coef[j] += factor * row[j];
     }
-    // Asks for a row that will be visited soon: rows come in random order, which no processor foresees.
-    void prefetch(std::size_t i) const { detail::prefetch_run(x.row(i), x.cols); }
+    // Asks for a row that will be visited soon.
+    void prefetch(std::size_t i) const { prefetch_run(x.row(i), x.cols); }
     // Calls body(column, value) for the entries of a row.
     template <class Body>
     void for_each(std::size_t i, Body&& body) const {
@@ -67,8 +58,8 @@ struct SparseExamples {
         return (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
     void prefetch(std::size_t i) const {
-        detail::prefetch_run(x.values.data() + x.begin(i), x.end(i) - x.begin(i));
-        detail::prefetch_run(x.columns.data() + x.begin(i), x.end(i) - x.begin(i));
+        prefetch_run(x.values.data() + x.begin(i), x.end(i) - x.begin(i));
+        prefetch_run(x.columns.data() + x.begin(i), x.end(i) - x.begin(i));
     }
     void add(std::size_t i, double factor, double* coef) const {
         for (std::size_t k = x.begin(i); k < x.end(i); ++k) coef[x.columns[k]] += factor * x.values[k];
