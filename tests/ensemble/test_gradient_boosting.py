@@ -491,3 +491,12 @@ def test_rows_left_out_that_do_not_count_have_no_score():
     X, y = numbers(2)
     model = GradientBoostingRegressor(n_estimators=2, subsample=0.5, random_state=0).fit(X, y, [1.0, 0.0])
     assert np.isfinite(model.predict(X)).all()
+
+
+def test_the_deprecated_criterion_is_taken_and_changes_nothing():
+    X, y = make_friedman1(60, random_state=0)
+    plain = GradientBoostingRegressor(n_estimators=5).fit(X, y).predict(X)
+    for criterion in ("friedman_mse", "squared_error"):
+        assert np.array_equal(GradientBoostingRegressor(n_estimators=5, criterion=criterion).fit(X, y).predict(X), plain)
+    with pytest.raises(ValueError, match=r"criterion='mae'"):
+        GradientBoostingClassifier(criterion="mae").fit(X, y > 14)

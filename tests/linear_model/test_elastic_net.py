@@ -234,3 +234,14 @@ def test_a_given_gram_matrix_may_count_weights_as_they_are_or_over_their_mean(is
     model = ElasticNet(alpha=0.05, precompute=gram, tol=1e-10).fit(X, y, weights)
     expected = ElasticNet(alpha=0.05, tol=1e-10).fit(X, y, weights)
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-6, atol=1e-8)
+
+
+def test_the_number_of_alphas_may_be_said_the_older_way():
+    X, y = make_data(3, 30, 5)
+    for path in (enet_path, lasso_path):
+        assert len(path(X, y)[0]) == 100
+        assert len(path(X, y, n_alphas=7)[0]) == 7
+        assert np.array_equal(path(X, y, n_alphas=7)[1], path(X, y, alphas=7)[1])
+        assert len(path(X, y, n_alphas=7, alphas=[0.1])[0]) == 1
+    with pytest.raises(ValueError, match=r"n_alphas=0"):
+        enet_path(X, y, n_alphas=0)

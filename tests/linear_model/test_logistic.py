@@ -307,7 +307,7 @@ def test_coefficients_kept_sparse_predict_the_same():
 def test_the_older_penalty_means_what_it_meant():
     X, codes, _ = make()
     for penalty, C, l1_ratio in (("l1", 0.5, 1.0), ("l2", 0.5, 0.0), (None, np.inf, 0.0)):
-        old = LogisticRegression(penalty=penalty, C=0.5).fit(X, codes)
+        old = LogisticRegression(penalty, C=0.5).fit(X, codes)
         np.testing.assert_array_equal(old.coef_, LogisticRegression(C=C, l1_ratio=l1_ratio).fit(X, codes).coef_)
     old = LogisticRegression(penalty="elasticnet", l1_ratio=0.3).fit(X, codes)
     np.testing.assert_array_equal(old.coef_, LogisticRegression(l1_ratio=0.3).fit(X, codes).coef_)

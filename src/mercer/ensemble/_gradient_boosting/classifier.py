@@ -36,7 +36,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):  # type: ig
         The factor of every tree.
     n_estimators : int, default=100
         The number of rounds.
-    subsample, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_depth, min_impurity_decrease
+    subsample, criterion, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_depth, min_impurity_decrease
         As for `GradientBoostingRegressor`.
     init : estimator, "zero" or None, default=None
         Where to start: from the probabilities of an estimator that is fitted first, from zero, or from the shares of the
@@ -98,6 +98,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):  # type: ig
         learning_rate: float = 0.1,
         n_estimators: int = 100,
         subsample: float = 1.0,
+        criterion: str = "deprecated",
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
@@ -121,6 +122,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):  # type: ig
         self.learning_rate = learning_rate
         self.n_estimators = n_estimators
         self.subsample = subsample
+        self.criterion = criterion
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf

@@ -35,6 +35,7 @@ RULES: dict[str, Rule] = {
     "learning_rate": Real(least=0),
     "n_estimators": Integer(1),
     "subsample": Real(above=0, most=1),
+    "criterion": OneOf("deprecated", "friedman_mse", "squared_error"),
     "init": Null() | OneOf("zero") | Learner(),
     "random_state": RandomState(),
     "verbose": Verbosity(),

@@ -38,6 +38,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):  # type: igno
         The number of rounds.
     subsample : float, default=1.0
         The share of the rows, drawn without replacement, that a round learns from.
+    criterion : {"friedman_mse", "squared_error"}, default="deprecated"
+        Accepted, as scikit-learn still does: both names stand for the same splits, those of least squared error.
     min_samples_split, min_samples_leaf, min_weight_fraction_leaf
         As for `DecisionTreeRegressor`.
     max_depth : int or None, default=3
@@ -136,6 +138,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):  # type: igno
         learning_rate: float = 0.1,
         n_estimators: int = 100,
         subsample: float = 1.0,
+        criterion: str = "deprecated",
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
@@ -160,6 +163,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):  # type: igno
         self.learning_rate = learning_rate
         self.n_estimators = n_estimators
         self.subsample = subsample
+        self.criterion = criterion
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf

@@ -88,6 +88,8 @@ class LogisticRegression(LogisticClassifier):
 
     Parameters
     ----------
+    penalty : {'l1', 'l2', 'elasticnet', None}, default='deprecated'
+        The peer's older way to say `l1_ratio` and `C`: 'l2' and 'l1' fix the ratio, None means ``C=inf``.
     C : float, default=1.0
         The inverse of the strength of the penalty; infinity means no penalty.
     l1_ratio : float or None, default=0.0
@@ -122,8 +124,6 @@ class LogisticRegression(LogisticClassifier):
         Whether to start from the coefficients of the last fit.
     n_jobs : int or None, default=None
         The number of threads; None uses all that Mercer may use. The result does not depend on it.
-    penalty : {'l1', 'l2', 'elasticnet', None}, default='deprecated'
-        The peer's older way to say `l1_ratio` and `C`: 'l2' and 'l1' fix the ratio, None means ``C=inf``.
     parametrization : {'softmax', 'reference', 'separate'}, default='softmax'
         For more than two classes. 'softmax' has a line of coefficients for each class, alike for all. 'reference' fixes those
         of the first class at zero, so that the others are log odds relative to it. Without a penalty both give the
@@ -199,6 +199,7 @@ class LogisticRegression(LogisticClassifier):
 
     def __init__(
         self,
+        penalty: str | None = "deprecated",
         *,
         C: float = 1.0,
         l1_ratio: float | None = 0.0,
@@ -213,9 +214,9 @@ class LogisticRegression(LogisticClassifier):
         verbose: int = 0,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        penalty: str | None = "deprecated",
         parametrization: str = "softmax",
     ) -> None:
+        self.penalty = penalty
         self.C = C
         self.l1_ratio = l1_ratio
         self.dual = dual
@@ -229,7 +230,6 @@ class LogisticRegression(LogisticClassifier):
         self.verbose = verbose
         self.warm_start = warm_start
         self.n_jobs = n_jobs
-        self.penalty = penalty
         self.parametrization = parametrization
 
     @fit_method

@@ -26,10 +26,13 @@ from mercer.linear_model._sparse.penalised import (
     make_problem,
 )
 
+_N_ALPHAS = 100
+
 RULES: dict[str, Rule] = {
     "l1_ratio": Real(least=0, most=1),
     "eps": Real(above=0),
-    "alphas": Integer(1) | ArrayLike(),
+    "n_alphas": OneOf("deprecated") | Integer(1),
+    "alphas": Null() | Integer(1) | ArrayLike(),
     "precompute": OneOf("auto") | Bool() | ArrayLike(),
     "Xy": ArrayLike() | Null(),
     "copy_X": Bool(),
@@ -50,7 +53,8 @@ def enet_path(
     *,
     l1_ratio: float = 0.5,
     eps: float = 1e-3,
-    alphas: Any = 100,
+    n_alphas: int | str = "deprecated",
+    alphas: Any = None,
     precompute: Any = "auto",
     Xy: Any = None,
     copy_X: bool = True,
@@ -78,8 +82,10 @@ def enet_path(
         The share of the l1 penalty, from 0 (ridge; `alphas` must then be given) to 1 (lasso).
     eps : float, default=1e-3
         The ratio of the last alpha to the first, which is the least that leaves all coefficients at zero.
-    alphas : int or array-like, default=100
-        How many values, or the values themselves. They are taken from the largest to the smallest.
+    n_alphas : int, default="deprecated"
+        How many values where `alphas` is None: the older way to say it, which scikit-learn still takes.
+    alphas : int, array-like or None, default=None
+        How many values, or the values themselves; None means 100. They are taken from the largest to the smallest.
     precompute : "auto", bool or array-like of shape (n_features, n_features), default="auto"
         Dense X only. True makes the products X' X at once, "auto" and False leave it to the shape; or X' X itself.
     Xy : array-like of shape (n_features,) or (n_features, n_targets), default=None
@@ -117,7 +123,7 @@ def enet_path(
     Notes
     -----
     The products of the columns ever used are kept along the path, and columns whose correlation with the residuals is known to
-    stay below alpha are not read. There is no `n_alphas`, which scikit-learn has deprecated.
+    stay below alpha are not read.
 
     References
     ----------
@@ -137,7 +143,8 @@ def enet_path(
     X, y = _check_data(X, y)
     if y.ndim == 2 and positive:
         raise ValueError("enet_path: positive=True is not valid for several targets; pass y of shape (n_samples,).")
-    n_penalties = checked["alphas"] if isinstance(checked["alphas"], int) else len(checked["alphas"])
+    alphas = _wanted_alphas(checked["alphas"], checked["n_alphas"])
+    n_penalties = alphas if isinstance(alphas, int) else len(alphas)
     problem = make_problem(
         enet_path,
         X,
@@ -153,7 +160,7 @@ def enet_path(
     descent = problem.descent(
         slice(None), penalty_kind(problem, positive=positive), draw_seed(selection, as_random_state(random_state))
     )
-    grid = make_grid("enet_path", checked["alphas"], descent.moments, problem.weight, l1_ratio, eps, positive=positive)
+    grid = make_grid("enet_path", alphas, descent.moments, problem.weight, l1_ratio, eps, positive=positive)
     coefs = np.empty((len(grid), *descent.moments.shape), dtype=X.dtype)
     start = None if coef_init is None else _check_start(coef_init, descent.moments.shape)
     gaps, n_iters = run_path(descent, grid, l1_ratio, coefs, tol=tol, max_iter=max_iter, start=start, verbose=int(verbose))
@@ -167,7 +174,8 @@ def lasso_path(
     y: Any,
     *,
     eps: float = 1e-3,
-    alphas: Any = 100,
+    n_alphas: int | str = "deprecated",
+    alphas: Any = None,
     precompute: Any = "auto",
     Xy: Any = None,
     copy_X: bool = True,
@@ -194,6 +202,13 @@ def lasso_path(
            [1.5, 1.9]])
     """
     return enet_path(X, y, l1_ratio=1.0, **{name: value for name, value in locals().items() if name not in ("X", "y")})
+
+
+def _wanted_alphas(alphas: Any, n_alphas: int | str) -> Any:
+    """The values, or how many of them: `alphas` has the first say."""
+    if alphas is not None:
+        return alphas
+    return _N_ALPHAS if n_alphas == "deprecated" else n_alphas
 
 
 def penalty_kind(problem: Problem, *, positive: bool) -> Penalty:
