@@ -12,8 +12,10 @@
 #include "bindings/arrays.hpp"
 #include "core/blas.hpp"
 #include "core/interrupt.hpp"
+#include "core/math.hpp"
 #include "core/rng.hpp"
 #include "core/simd.hpp"
+#include "core/softmax.hpp"
 
 #define MERCER_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -103,10 +105,54 @@ void bind_blas_tests(nb::module_& m) {
         nb::arg().noconvert(), nb::arg().noconvert(), ReleaseGil());
 }
 
+// Elementary functions of a whole array, by vectors.
+template <Real T>
+void bind_math_tests(nb::module_& m) {
+    using V = typename Simd<T>::Vector;
+    const auto bind = [&](const char* name, V (*function)(V)) {
+        m.def(
+            name,
+            [function](In1<T> x, Out1<T> values) {
+                require(values.shape(0) == x.shape(0), "the lengths do not fit");
+                const auto in = vector<T>(x);
+                const auto out = vector<T>(values);
+                for (std::size_t i = 0; i < in.size(); i += Simd<T>::kLanes) {
+                    const std::size_t n = std::min(Simd<T>::kLanes, in.size() - i);
+                    T lanes[Simd<T>::kLanes] = {};
+                    std::copy_n(in.data() + i, n, lanes);
+                    Simd<T>::store(lanes, function(Simd<T>::load(lanes)));
+                    std::copy_n(lanes, n, out.data() + i);
+                }
+            },
+            nb::arg().noconvert(), nb::arg().noconvert(), ReleaseGil());
+    };
+    bind("exp", [](V x) { return math::exp(x); });
+    bind("log", [](V x) { return math::log(x); });
+    bind("log1p", [](V x) { return math::log1p(x); });
+    bind("tanh", [](V x) { return math::tanh(x); });
+}
+
+// Softmax and log-sum-exp of the rows of x.
+template <Real T>
+void bind_softmax_rows(nb::module_& m) {
+    m.def(
+        "softmax_rows",
+        [](In2<T> x, Out1<T> sums, std::optional<Out2<T>> shares, int n_threads) {
+            require(x.shape(1) >= 1 && sums.shape(0) == x.shape(0), "softmax_rows: the shapes do not fit");
+            require(!shares || (shares->shape(0) == x.shape(0) && shares->shape(1) == x.shape(1)),
+                    "softmax_rows: the shapes do not fit");
+            softmax_rows<T>(matrix<T>(x), vector<T>(sums), shares ? rows<T>(*shares) : RowMajor<T>{}, threads(n_threads));
+        },
+        nb::arg("x").noconvert(), nb::arg("sums").noconvert(), nb::arg("shares").noconvert().none(), nb::arg("n_threads"),
+        ReleaseGil(), "Writes the log-sum-exp of every row, and softmax where there is room for it.");
+}
+
 void bind_tests(nb::module_ m) {
     m.doc() = "Faces of the native core for its own tests.";
     bind_blas_tests<double>(m);
     bind_blas_tests<float>(m);
+    bind_math_tests<double>(m);
+    bind_math_tests<float>(m);
     m.def("philox_block", [](std::vector<std::uint32_t> counter, std::vector<std::uint32_t> key) {
         require(counter.size() == 4 && key.size() == 2, "Philox takes a counter of 4 words and a key of 2");
         const auto block = Philox::encrypt({counter[0], counter[1], counter[2], counter[3]}, {key[0], key[1]});
@@ -167,6 +213,8 @@ void bind_core(nb::module_& m) {
     m.def("set_num_threads", &mercer_set_num_threads, "Sets the number of threads that kernels use at most.");
     m.def("exchange_progress", &exchange_progress, nb::arg().none(),
           "Sets what this thread's kernels call with (done, total) at intervals; returns what it was.");
+    bind_softmax_rows<double>(m);
+    bind_softmax_rows<float>(m);
     bind_tests(m.def_submodule("testing"));
 }
 
