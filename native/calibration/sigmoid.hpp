@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <vector>
 
+#include "core/chunk_sums.hpp"
 #include "core/math.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
@@ -68,7 +68,7 @@ inline SigmoidLoss sigmoid_loss(std::span<const double> scores, std::span<const 
                                 double slope, double intercept, Threads threads) {
     constexpr std::size_t kLanes = Simd<double>::kLanes;
     const Chunks chunks = Chunks::of(scores.size(), 1 << 12, 256);
-    std::vector<SigmoidLoss> partial(chunks.count);
+    ChunkParts<SigmoidLoss> parts(chunks);
     parallel_for(chunks.count, threads.for_work(20 * static_cast<double>(scores.size())), [&](std::size_t c) {
         detail::SigmoidSums sums{math::broadcast(slope), math::broadcast(intercept)};
         std::size_t i = chunks.begin(c);
@@ -81,10 +81,9 @@ inline SigmoidLoss sigmoid_loss(std::span<const double> scores, std::span<const 
             std::copy(weights.data() + i, weights.data() + end, weight);
             sums.add(score, target, weight);
         }
-        partial[c] = sums.total();
+        parts[c] = sums.total();
     });
-    for (std::size_t c = 1; c < chunks.count; ++c) partial[0].add(partial[c]);
-    return partial[0];
+    return parts.joined([](SigmoidLoss& all, const SigmoidLoss& part) { all.add(part); });
 }
 
 // Writes 1 / (1 + exp(a score + b)) for each score. O(n).

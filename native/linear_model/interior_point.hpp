@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <limits>
 #include <span>
-#include <vector>
 
+#include "core/chunk_sums.hpp"
 #include "core/parallel.hpp"
 #include "core/views.hpp"
 #include "linear_model/linear_loss.hpp"
@@ -135,7 +135,7 @@ inline void interior_predict(Pieces pieces, RowMajor<const double> state, std::s
         detail::StepLimits limits;
         double sums[4] = {};
     };
-    std::vector<Part> parts(chunks.count);
+    ChunkParts<Part> parts(chunks);
     detail::for_each_row_of_pieces(chunks, pieces.count(), threads, [&](std::size_t chunk, std::size_t i) {
         Part& part = parts[chunk];
         for (std::size_t k = i; k < pieces.count(); k += n) {
@@ -149,13 +149,13 @@ inline void interior_predict(Pieces pieces, RowMajor<const double> state, std::s
             part.sums[3] += (step.over - step.under) * step.dual;
         }
     });
-    for (std::size_t c = 1; c < parts.size(); ++c) {
-        parts[0].limits.join(parts[c].limits);
-        for (std::size_t j = 0; j < 4; ++j) parts[0].sums[j] += parts[c].sums[j];
-    }
-    summary[0] = parts[0].limits.primal;
-    summary[1] = parts[0].limits.dual;
-    std::copy_n(parts[0].sums, 4, summary.data() + 2);
+    const Part all = parts.joined([](Part& sum, const Part& part) {
+        sum.limits.join(part.limits);
+        for (std::size_t j = 0; j < 4; ++j) sum.sums[j] += part.sums[j];
+    });
+    summary[0] = all.limits.primal;
+    summary[1] = all.limits.dual;
+    std::copy_n(all.sums, 4, summary.data() + 2);
 }
 
 // Writes the slopes of the corrected system, whose complementarity products aim at `centre`. `affine` holds the changes of the
@@ -182,7 +182,7 @@ inline void interior_step(Pieces pieces, RowMajor<const double> state, std::span
                           std::span<double> limits, Threads threads) {
     const std::size_t n = values.size();
     const Chunks chunks = detail::piece_chunks(n);
-    std::vector<detail::StepLimits> parts(chunks.count);
+    ChunkParts<detail::StepLimits> parts(chunks);
     detail::for_each_row_of_pieces(chunks, pieces.count(), threads, [&](std::size_t chunk, std::size_t i) {
         for (std::size_t k = i; k < pieces.count(); k += n) {
             step(0, k) = step(1, k) = step(2, k) = 0;
@@ -197,9 +197,9 @@ inline void interior_step(Pieces pieces, RowMajor<const double> state, std::span
             step(2, k) = moved.over;
         }
     });
-    for (const auto& part : parts) parts[0].join(part);
-    limits[0] = parts[0].primal;
-    limits[1] = parts[0].dual;
+    const auto all = parts.joined([](detail::StepLimits& least, const detail::StepLimits& part) { least.join(part); });
+    limits[0] = all.primal;
+    limits[1] = all.dual;
 }
 
 // Moves the state along `step`: slacks by `primal`, duals by `dual`. O(pieces).
@@ -220,9 +220,9 @@ inline void interior_totals(Pieces pieces, std::span<const double> duals, std::s
     const std::size_t n = values.size();
     const Chunks chunks = detail::piece_chunks(n);
     constexpr std::size_t kTotals = 5;
-    std::vector<double> parts(chunks.count * kTotals, 0.0);
+    ChunkSums<double> parts(chunks, kTotals);
     detail::for_each_row_of_pieces(chunks, pieces.count(), threads, [&](std::size_t chunk, std::size_t i) {
-        double* part = parts.data() + chunk * kTotals;
+        double* part = parts[chunk];
         for (std::size_t k = i; k < pieces.count(); k += n) {
             if (!pieces.is_present(k)) continue;
             const double gap = pieces.target(k) - values[i];
@@ -233,9 +233,7 @@ inline void interior_totals(Pieces pieces, std::span<const double> duals, std::s
             part[4] += duals[k] + pieces.low(k);
         }
     });
-    for (std::size_t c = 1; c < chunks.count; ++c)
-        for (std::size_t j = 0; j < kTotals; ++j) parts[j] += parts[c * kTotals + j];
-    std::copy_n(parts.data(), kTotals, totals.data());
+    std::ranges::copy(parts.total(), totals.begin());
 }
 
 // Writes the sum of slopes_i (x_i - shift, 1) over the rows to `sums`. O(n d).
@@ -245,15 +243,13 @@ void slope_sums(Matrix<const T> x, std::span<const double> shift, std::span<cons
     const std::size_t q = x.cols + 1;
     const std::size_t p = Simd<double>::round_up(q);
     const Chunks chunks = detail::sample_chunks(x.rows, q, p);
-    std::vector<double> parts(chunks.count * p, 0.0);
+    ChunkSums<double> parts(chunks, p);
     const double work = static_cast<double>(x.rows) * static_cast<double>(q);
     detail::for_each_row_block(x, shift, p, chunks, threads.for_work(work),
                                [&](const double* block, std::size_t n, std::size_t first, std::size_t chunk) {
-                                   detail::add_slopes(block, n, p, slopes.data() + first, parts.data() + chunk * p);
+                                   detail::add_slopes(block, n, p, slopes.data() + first, parts[chunk]);
                                });
-    std::fill(sums.begin(), sums.end(), 0.0);
-    for (std::size_t chunk = 0; chunk < chunks.count; ++chunk)
-        for (std::size_t j = 0; j < q; ++j) sums[j] += parts[chunk * p + j];
+    std::copy_n(parts.total().data(), q, sums.data());
 }
 
 }  // namespace mercer::linear_model

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <limits>
 #include <span>
-#include <vector>
 
+#include "core/chunk_sums.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
@@ -83,7 +83,7 @@ void left_out_errors(const CentredRows<T>& a, Matrix<const T> y, std::span<const
     const std::size_t d = a.x.cols, k = fits.vectors.cols, n_alphas = fits.shrinkage.cols, n_fits = fits.solutions.cols;
     const detail::Padded vectors(fits.vectors), shrinkage(fits.shrinkage), solutions(fits.solutions);
     const Chunks chunks = Chunks::of(a.x.rows, 512, 64);
-    std::vector<double> partial(chunks.count * n_fits, 0.0);
+    ChunkSums<double> parts(chunks, n_fits);
     const double work = static_cast<double>(a.x.rows) * static_cast<double>(k * (d + n_fits));
     parallel_for(chunks.count, threads.for_work(work), [&](std::size_t chunk) {
         Aligned<double> block(kRows * std::max<std::size_t>(d, 1)), z(kRows * vectors.ld), squares(kRows * vectors.ld),
@@ -106,16 +106,13 @@ void left_out_errors(const CentredRows<T>& a, Matrix<const T> y, std::span<const
                     const double residual =
                         static_cast<double>(y(first + i, target)) - y_means[target] - fitted[i * solutions.ld + fit];
                     const double error = residual / std::max(kept, std::numeric_limits<double>::epsilon());
-                    partial[chunk * n_fits + fit] += weight * error * error;
+                    parts[chunk][fit] += weight * error * error;
                     if (errors.data != nullptr) errors(fit, first + i) = error;
                 }
             }
         }
     });
-    for (std::size_t fit = 0; fit < n_fits; ++fit) {
-        sums[fit] = 0;
-        for (std::size_t chunk = 0; chunk < chunks.count; ++chunk) sums[fit] += partial[chunk * n_fits + fit];
-    }
+    std::ranges::copy(parts.total(), sums.begin());
 }
 
 }  // namespace mercer::linear_model

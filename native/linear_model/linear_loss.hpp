@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "core/chunk_sums.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
@@ -184,8 +185,8 @@ inline double loss_of_values(const losses::RowLoss& loss, std::span<const double
                              std::span<const double> raw, std::span<double> slopes, std::span<double> curvatures, Threads threads) {
     constexpr std::size_t kBlock = 256;
     const Chunks chunks = Chunks::of(raw.size(), 4096, 256);
-    std::vector<double> values(chunks.count, 0.0);
-    parallel_for(chunks.count, threads.for_work(20.0 * static_cast<double>(raw.size())), [&](std::size_t chunk) {
+    return sum_over(chunks, threads.for_work(20.0 * static_cast<double>(raw.size())), [&](std::size_t chunk) {
+        double value = 0;
         double in[kBlock] = {};
         double slope[kBlock];
         double curvature[kBlock];
@@ -193,14 +194,12 @@ inline double loss_of_values(const losses::RowLoss& loss, std::span<const double
             const std::size_t n = std::min(kBlock, chunks.end(chunk) - first);
             std::copy_n(raw.data() + first, n, in);
             const double* of_rows = weights.empty() ? nullptr : weights.data() + first;
-            values[chunk] += loss.apply(y.data() + first, of_rows, in, n, slope, curvature);
+            value += loss.apply(y.data() + first, of_rows, in, n, slope, curvature);
             std::copy_n(slope, n, slopes.data() + first);
             std::copy_n(curvature, n, curvatures.data() + first);
         }
+        return value;
     });
-    double total = 0;
-    for (const double value : values) total += value;
-    return total;
 }
 
 }  // namespace mercer::linear_model

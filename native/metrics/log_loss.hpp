@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <vector>
 
+#include "core/chunk_sums.hpp"
 #include "core/errors.hpp"
 #include "core/math.hpp"
 #include "core/parallel.hpp"
@@ -89,7 +89,7 @@ LogLoss log_loss(Matrix<const T> probabilities, std::span<const std::int64_t> la
                  std::span<const double> weights, Threads threads) {
     constexpr std::size_t kBlock = 64 * Simd<double>::kLanes;
     const Chunks chunks = Chunks::of(probabilities.rows, 1 << 13, 256);
-    std::vector<LogLoss> partial(chunks.count);
+    ChunkParts<LogLoss> parts(chunks);
     const double work = 4 * static_cast<double>(probabilities.rows) * static_cast<double>(1 + probabilities.cols);
     parallel_for(chunks.count, threads.for_work(work), [&](std::size_t c) {
         LogLoss seen;
@@ -107,10 +107,9 @@ LogLoss log_loss(Matrix<const T> probabilities, std::span<const std::int64_t> la
                 sum += Simd<double>::load(weight + i) * math::log(Simd<double>::load(chosen + i));
             for (std::size_t l = 0; l < Simd<double>::kLanes; ++l) seen.loss -= sum[l];
         }
-        partial[c] = seen;
+        parts[c] = seen;
     });
-    for (std::size_t c = 1; c < chunks.count; ++c) partial[0].add(partial[c]);
-    return partial[0];
+    return parts.joined([](LogLoss& all, const LogLoss& part) { all.add(part); });
 }
 
 }  // namespace mercer::metrics

@@ -9,8 +9,8 @@
 #include <limits>
 #include <span>
 #include <type_traits>
-#include <vector>
 
+#include "core/chunk_sums.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
@@ -59,12 +59,11 @@ struct ScoreRange {
 template <Real T>
 ScoreRange<T> range_of(std::span<const T> scores, Threads threads) {
     const Chunks chunks = Chunks::of(scores.size(), 1 << 15, 64);
-    std::vector<ScoreRange<T>> partial(chunks.count);
+    ChunkParts<ScoreRange<T>> parts(chunks);
     parallel_for(chunks.count, threads.for_work(static_cast<double>(scores.size())), [&](std::size_t c) {
-        partial[c] = ScoreRange<T>::of(scores.subspan(chunks.begin(c), chunks.end(c) - chunks.begin(c)));
+        parts[c] = ScoreRange<T>::of(scores.subspan(chunks.begin(c), chunks.end(c) - chunks.begin(c)));
     });
-    for (std::size_t c = 1; c < chunks.count; ++c) partial[0].add(partial[c]);
-    return partial[0];
+    return parts.joined([](ScoreRange<T>& all, const ScoreRange<T>& part) { all.add(part); });
 }
 
 // Counts the representable numbers between a score and the greatest one, where those nearer to zero than any score but zero

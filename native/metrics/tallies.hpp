@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "core/chunk_sums.hpp"
 #include "core/errors.hpp"
 #include "core/parallel.hpp"
 #include "core/views.hpp"
@@ -32,19 +32,15 @@ template <class Sum, class Add>
 void add_rows(std::size_t n_rows, LabelPlaces places, std::span<Sum> sums, Threads threads, Add&& add) {
     const std::size_t most_parts = sums.size() <= 4096 ? 64 : 1;  // many sums: to clear and add parts would cost more than it saves
     const Chunks chunks = Chunks::of(n_rows, 1 << 14, most_parts);
-    std::vector<std::vector<Sum>> parts(chunks.count);
-    std::vector<char> is_outside(chunks.count);
+    ChunkSums<Sum> parts(chunks, sums.size());
+    ChunkParts<bool> is_outside(chunks);
     parallel_for(chunks.count, threads.for_work(2 * static_cast<double>(n_rows)), [&](std::size_t c) {
         LabelPlaces own = places;
-        std::vector<Sum> part(sums.size());
-        for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i) add(i, own, part.data());
-        parts[c] = std::move(part);
+        for (std::size_t i = chunks.begin(c); i < chunks.end(c); ++i) add(i, own, parts[c]);
         is_outside[c] = own.is_outside;
     });
-    for (const char outside : is_outside) require(!outside, "a label is not in range");
-    std::fill(sums.begin(), sums.end(), Sum{});
-    for (const auto& part : parts)
-        for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += part[k];
+    require(!is_outside.joined([](bool& any, bool part) { any |= part; }), "a label is not in range");
+    std::ranges::copy(parts.total(), sums.begin());
 }
 
 // A row's weight; where there are none, rows weigh 1.

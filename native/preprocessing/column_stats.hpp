@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/chunk_sums.hpp"
 #include "core/pack.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
@@ -65,7 +66,7 @@ template <Real T>
 Moments column_moments(Matrix<const T> x, std::span<const T> weights, Threads threads) {
     const std::size_t d = x.cols;
     const Chunks chunks = column_chunks(x.rows, d);
-    std::vector<Moments> partial(chunks.count, Moments(d));
+    ChunkParts<Moments> parts(chunks, Moments(d));
     const double work = static_cast<double>(x.rows) * static_cast<double>(d);
     for_each_block(x, chunks, threads.for_work(work),
                    [&](const double* block, std::size_t first, std::size_t n, std::size_t chunk) {
@@ -88,10 +89,9 @@ Moments column_moments(Matrix<const T> x, std::span<const T> weights, Threads th
                                moments.deviation[j] += delta == delta ? w * delta * delta : 0.0;
                            }
                        }
-                       partial[chunk].merge(moments);
+                       parts[chunk].merge(moments);
                    });
-    for (std::size_t chunk = 1; chunk < chunks.count; ++chunk) partial[0].merge(partial[chunk]);
-    return std::move(partial[0]);
+    return parts.joined([](Moments& all, const Moments& part) { all.merge(part); });
 }
 
 }  // namespace mercer::preprocessing

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <span>
 #include <string_view>
-#include <vector>
 
+#include "core/chunk_sums.hpp"
 #include "core/math.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
@@ -27,13 +27,11 @@ inline constexpr std::size_t kLossRows = 2048;  // a block, whole vectors
 // Calls body(begin, n) for every block of rows and adds up what it returns, in the order of the blocks.
 template <class Body>
 double sum_blocks(std::size_t n_rows, double work, Threads threads, Body&& body) {
-    const std::size_t n_blocks = (n_rows + kLossRows - 1) / kLossRows;
-    std::vector<double> sums(n_blocks);
-    parallel_for(n_blocks, threads.for_work(work), [&](std::size_t b) {
-        const std::size_t begin = b * kLossRows;
-        sums[b] = body(begin, std::min(kLossRows, n_rows - begin));
+    const Chunks blocks{n_rows, (n_rows + kLossRows - 1) / kLossRows};
+    return sum_over(blocks, threads.for_work(work), [&](std::size_t block) {
+        const std::size_t begin = block * kLossRows;
+        return body(begin, std::min(kLossRows, n_rows - begin));
     });
-    return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 }  // namespace detail
