@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse as sp
 import sklearn.metrics
 from hypothesis import given, settings, strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
@@ -377,3 +378,26 @@ def test_a_weight_of_k_is_k_rows_and_one_of_zero_is_none():
     table = confusion_matrix(y_true, y_pred, sample_weight=weight)
     assert table.dtype == np.int64
     np.testing.assert_array_equal(table, confusion_matrix(*repeated))
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_rows_and_labels_of_indicator_matrices_are_counted_as_the_peer_counts_them(is_sparse, is_weighted, monkeypatch):
+    random = np.random.default_rng(0)
+    truth, found = random.random((2, 40, 3)) < 0.6
+    weights = random.random(40) if is_weighted else None
+    expected = {
+        (name, normalize): getattr(sklearn.metrics, name)(truth, found, normalize=normalize, sample_weight=weights)
+        for name in ("accuracy_score", "zero_one_loss")
+        for normalize in (True, False)
+    }
+    hamming = sklearn.metrics.hamming_loss(truth, found, sample_weight=weights)
+    for name in ("accuracy_score", "zero_one_loss", "hamming_loss"):  # Mercer's may stand in for the peer's own functions
+        monkeypatch.setattr(sklearn.metrics, name, getattr(mercer.metrics, name))
+    given_truth = sp.csr_matrix(truth.astype(int)) if is_sparse else truth
+    for (name, normalize), value in expected.items():
+        got = getattr(mercer.metrics, name)(given_truth, found, normalize=normalize, sample_weight=weights)
+        assert got == pytest.approx(value, rel=1e-14)
+    assert mercer.metrics.hamming_loss(given_truth, found, sample_weight=weights) == pytest.approx(hamming, rel=1e-14)
+    with pytest.raises(ValueError, match="numbers of labels"):
+        mercer.metrics.accuracy_score(truth, found[:, :2])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import sklearn
 
 from mercer._params import Bool, check_value
-from mercer.metrics._labels import is_multilabel
+from mercer.metrics._labels import Array, is_multilabel
 from mercer.metrics._tally import tally
+from mercer.metrics._weights import check_sample_weight
 
 
 def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> float:
@@ -39,7 +41,8 @@ def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_w
     """
     check_value("accuracy_score", "normalize", normalize, Bool())
     if is_multilabel(y_true) or is_multilabel(y_pred):
-        return float(sklearn.metrics.accuracy_score(y_true, y_pred, normalize=normalize, sample_weight=sample_weight))
+        _, n_wrong, weights = _wrong_labels(y_true, y_pred, sample_weight)
+        return _sum_or_share(n_wrong == 0, weights, normalize)
     counts = tally(y_true, y_pred, sample_weight)
     right, total = map(float, counts.accuracy)
     return right / total if normalize else right
@@ -69,7 +72,8 @@ def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_we
     """
     check_value("zero_one_loss", "normalize", normalize, Bool())
     if is_multilabel(y_true) or is_multilabel(y_pred):
-        return float(sklearn.metrics.zero_one_loss(y_true, y_pred, normalize=normalize, sample_weight=sample_weight))
+        _, n_wrong, weights = _wrong_labels(y_true, y_pred, sample_weight)
+        return _sum_or_share(n_wrong > 0, weights, normalize)
     counts = tally(y_true, y_pred, sample_weight)
     wrong = float(counts.total - counts.hits.sum())
     return wrong / float(counts.total) if normalize else wrong
@@ -120,5 +124,18 @@ def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> floa
     0.25
     """
     if is_multilabel(y_true) or is_multilabel(y_pred):
-        return float(sklearn.metrics.hamming_loss(y_true, y_pred, sample_weight=sample_weight))
+        n_labels, n_wrong, weights = _wrong_labels(y_true, y_pred, sample_weight)
+        return _sum_or_share(n_wrong / n_labels, weights, normalize=True)
     return zero_one_loss(y_true, y_pred, sample_weight=sample_weight)
+
+
+def _wrong_labels(y_true: Any, y_pred: Any, sample_weight: Any) -> tuple[int, Array, Array | None]:
+    """Of indicator matrices: the number of labels, how many of them are wrong in each row, and the weights of the rows."""
+    tables = sklearn.metrics.multilabel_confusion_matrix(y_true, y_pred, samplewise=True)
+    return int(tables[0].sum()), tables[:, 0, 1] + tables[:, 1, 0], check_sample_weight(sample_weight, len(tables))
+
+
+def _sum_or_share(values: Array, weights: Array | None, normalize: bool) -> float:
+    weights = np.ones(len(values)) if weights is None else weights
+    total = float(weights @ values)
+    return total / float(weights.sum()) if normalize else total
