@@ -258,6 +258,45 @@ def test_metadata_goes_to_the_members():
         BaggingClassifier(base, 2, random_state=0).fit(X, y, coef_init=np.zeros((3, 4)))
 
 
+class Shifted(sklearn.base.ClassifierMixin, sklearn.base.BaseEstimator):
+    """Predicts a class that `predict` may be told to shift."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X, by=0):
+        return np.full(len(X), by)
+
+
+class ShiftedShares(Shifted):
+    def predict_proba(self, X, by=0):
+        return np.eye(len(self.classes_))[self.predict(X, by)]
+
+    def decision_function(self, X, by=0):
+        return self.predict_proba(X, by)
+
+
+@pytest.mark.parametrize("base", [Shifted(), ShiftedShares()])
+def test_metadata_of_predictions_goes_to_the_method_that_members_are_asked_by(base):
+    X, y = IRIS
+    asked = "predict_proba" if isinstance(base, ShiftedShares) else "predict"
+    with pytest.raises(ValueError, match=r"predict was given \['by'\].*enable_metadata_routing"):
+        BaggingClassifier(base, 2, random_state=0).fit(X, y).predict(X, by=1)
+    with sklearn.config_context(enable_metadata_routing=True):
+        getattr(base, f"set_{asked}_request")(by=True)
+        bagging = BaggingClassifier(base, 2, random_state=0).fit(X, y)
+        assert (bagging.predict(X) == 0).all()
+        assert (bagging.predict(X, by=2) == 2).all()
+        assert (bagging.predict_proba(X, by=2)[:, 2] == 1).all()
+        assert (bagging.predict_log_proba(X, by=2)[:, 2] == 0).all()
+        if isinstance(base, ShiftedShares):
+            base.set_decision_function_request(by=True)
+            assert (BaggingClassifier(base, 2).fit(X, y).decision_function(X, by=1)[:, 1] == 1).all()
+        with pytest.raises(TypeError, match="by"):
+            BaggingClassifier(random_state=0).fit(X, y).predict(X, by=1)  # trees request nothing
+
+
 # ---- targets, warm start, errors
 
 

@@ -104,26 +104,30 @@ class BaggingClassifier(ClassifierMixin, Bagging):  # type: ignore[misc]
 
     _is_classifier = True
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class of largest mean share, of shape (n_samples,)."""
-        shares = self._mean(X)
+    def predict(self, X: Any, **params: Any) -> npt.NDArray[Any]:
+        """The class of largest mean share, of shape (n_samples,).
+
+        `params`, here and below, are metadata for the members, where scikit-learn's metadata routing is enabled.
+        """
+        shares = self._mean(X, "predict", params)
         return np.asarray(self.classes_.take(shares.argmax(axis=1)))
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any, **params: Any) -> FloatArray:
         """The mean of the members' class shares, of shape (n_samples, n_classes)."""
-        return self._mean(X)
+        return self._mean(X, "predict_proba", params)
 
-    def predict_log_proba(self, X: Any) -> FloatArray:
+    def predict_log_proba(self, X: Any, **params: Any) -> FloatArray:
         """The logarithms of `predict_proba`."""
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._mean(X)))
+            return np.asarray(np.log(self._mean(X, "predict_log_proba", params)))
 
     @available_if(_has_decisions)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: Any, **params: Any) -> FloatArray:
         """The mean of the members' decision functions, of shape (n_samples,) for two classes or (n_samples, n_classes)."""
         check_is_fitted(self)
         assert isinstance(self._members, BagMembers)  # trees have no decision function
-        return self._members.decisions(self._members.query(self, X))
+        metadata = self._route("decision_function", params)
+        return self._members.decisions(self._members.query(self, X), metadata)
 
     def _default(self) -> Any:
         return DecisionTreeClassifier()
@@ -183,9 +187,12 @@ class BaggingRegressor(RegressorMixin, Bagging):  # type: ignore[misc]
 
     _is_classifier = False
 
-    def predict(self, X: Any) -> FloatArray:
-        """The mean of the members' predictions, of shape (n_samples,)."""
-        return self._mean(X)
+    def predict(self, X: Any, **params: Any) -> FloatArray:
+        """The mean of the members' predictions, of shape (n_samples,).
+
+        `params` are metadata for the members, where scikit-learn's metadata routing is enabled.
+        """
+        return self._mean(X, "predict", params)
 
     def _default(self) -> Any:
         return DecisionTreeRegressor()

@@ -23,7 +23,7 @@ from mercer._tuning import Integers, Reals, Space
 from mercer.ensemble._bagging.bag import Bag, LeftOut
 from mercer.ensemble._bagging.data import BagData, check_data
 from mercer.ensemble._bagging.draws import BagDraws, Indices
-from mercer.ensemble._bagging.members import BagMembers
+from mercer.ensemble._bagging.members import BagMembers, asked_method
 from mercer.ensemble._bagging.sweep import BaggingSweep
 from mercer.ensemble._bagging.trees import BaggedTrees, can_grow
 from mercer.ensemble._forest.bags import make_states
@@ -104,7 +104,7 @@ class Bagging(BaggingSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignor
         """
         params = self._checked()
         task = FitTask.start(self, X, y, n_subtasks=params.n_estimators)
-        bag = self._fit_bag(X, y, sample_weight, params, self._route(fit_params), task)
+        bag = self._fit_bag(X, y, sample_weight, params, self._route("fit", fit_params), task)
         attributes = self._attributes(params, bag)
         task.end(lambda: attributes)
         self._unset(*self._optional)
@@ -209,9 +209,11 @@ class Bagging(BaggingSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignor
         check_is_fitted(self)
         return [draws.draw(member)[0] for draws in self._draws for member in range(len(draws))]
 
-    def _mean(self, X: Any) -> FloatArray:
+    def _mean(self, X: Any, caller: str, metadata: dict[str, Any]) -> FloatArray:
+        """What `caller` is made from: the mean of what the members predict."""
         check_is_fitted(self)
-        return self._members.mean(self._members.query(self, X), self.n_jobs)
+        routed = self._route(caller, metadata)
+        return self._members.mean(self._members.query(self, X), self.n_jobs, routed)
 
     def predict_std(self, X: Any) -> FloatArray:
         """The spread of the members: the standard deviation of what they predict, numbers or class shares.
@@ -241,20 +243,28 @@ class Bagging(BaggingSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignor
     def _default(self) -> Any:
         raise NotImplementedError
 
-    def _route(self, fit_params: dict[str, Any]) -> dict[str, Any]:
-        """What of the metadata the members are to have."""
+    def _route(self, caller: str, metadata: dict[str, Any]) -> dict[str, Any]:
+        """What of the metadata given to a method the members are to have."""
         if get_config()["enable_metadata_routing"]:
-            return dict(process_routing(self, "fit", **fit_params).estimator.fit)
-        if fit_params:
+            return dict(process_routing(self, caller, **metadata).estimator[self._member_methods()[caller]])
+        if metadata:
             raise ValueError(
-                f"fit was given {sorted(fit_params)}, which only sklearn.set_config(enable_metadata_routing=True) hands on "
+                f"{caller} was given {sorted(metadata)}, which only sklearn.set_config(enable_metadata_routing=True) hands on "
                 "to the members."
             )
         return {}
 
+    def _member_methods(self) -> dict[str, str]:
+        """Which method of the members each method calls."""
+        asked = asked_method(self._get_estimator(), is_classifier=self._is_classifier)
+        predictions = ("predict", "predict_proba", "predict_log_proba") if self._is_classifier else ("predict",)
+        return {"fit": "fit", "decision_function": "decision_function", **dict.fromkeys(predictions, asked)}
+
     def get_metadata_routing(self) -> MetadataRouter:
-        """Which metadata `fit` hands on to the members (scikit-learn's metadata routing)."""
-        mapping = MethodMapping().add(caller="fit", callee="fit")
+        """Which metadata `fit` and the predictions hand on to the members (scikit-learn's metadata routing)."""
+        mapping = MethodMapping()
+        for caller, callee in self._member_methods().items():
+            mapping.add(caller=caller, callee=callee)
         return MetadataRouter(owner=self).add(estimator=self._get_estimator(), method_mapping=mapping)
 
     def __len__(self) -> int:

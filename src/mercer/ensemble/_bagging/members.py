@@ -20,6 +20,9 @@ from mercer.ensemble._combination.jobs import Job, run_jobs
 
 UNCHECKED = {"accept_sparse": ["csr", "csc"], "dtype": None, "ensure_all_finite": False}  # the members say what X may hold
 
+Metadata = Mapping[str, Any]
+NO_METADATA: Metadata = {}
+
 
 @dataclass(frozen=True)
 class BagMembers:
@@ -39,7 +42,7 @@ class BagMembers:
         draws: BagDraws,
         *,
         n_classes: int,
-        metadata: Mapping[str, Any],
+        metadata: Metadata,
         task: FitTask,
         params: Any,
     ) -> BagMembers:
@@ -72,41 +75,51 @@ class BagMembers:
         """X of a prediction, as the members are to have it."""
         return validate_data(owner, X, **UNCHECKED, reset=False)
 
-    def mean(self, X: Any, n_jobs: int | None) -> FloatArray:
-        """The mean over the members: class shares, or numbers."""
-        total: FloatArray = sum(self.each(X, n_jobs))  # type: ignore[assignment]
+    def mean(self, X: Any, n_jobs: int | None, metadata: Metadata = NO_METADATA) -> FloatArray:
+        """The mean over the members: class shares, or numbers. `metadata` is for the method that they are asked by."""
+        total: FloatArray = sum(self.each(X, n_jobs, metadata=metadata))  # type: ignore[assignment]
         return total / len(self)
 
-    def each(self, X: Any, n_jobs: int | None, rows: Callable[[int], Indices] | None = None) -> Iterator[FloatArray]:
+    def each(
+        self, X: Any, n_jobs: int | None, rows: Callable[[int], Indices] | None = None, metadata: Metadata = NO_METADATA
+    ) -> Iterator[FloatArray]:
         """What each member predicts for all rows, or for those that `rows` says."""
 
         def ask(number: int) -> FloatArray:
             part = X if rows is None else X[rows(number)]
-            return self._ask(self.members[number], _columns(part, self.features[number]))
+            return self._ask(self.members[number], _columns(part, self.features[number]), metadata)
 
         if n_jobs in (None, 1):
             return map(ask, range(len(self)))
         return iter(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(ask)(number) for number in range(len(self))))
 
-    def _ask(self, member: Any, X: Any) -> FloatArray:
+    def _ask(self, member: Any, X: Any, metadata: Metadata) -> FloatArray:
+        method = asked_method(member, is_classifier=self.n_classes > 0)
+        answer = getattr(member, method)(X, **metadata)
         if not self.n_classes:
-            return np.asarray(member.predict(X), dtype=np.float64)
+            return np.asarray(answer, dtype=np.float64)
         out = np.zeros((X.shape[0], self.n_classes))
-        if hasattr(member, "predict_proba"):
-            out[:, member.classes_] = member.predict_proba(X)  # a bag may lack a class
+        if method == "predict_proba":
+            out[:, member.classes_] = answer  # a bag may lack a class
         else:
-            out[np.arange(len(out)), member.predict(X)] = 1
+            out[np.arange(len(out)), answer] = 1
         return out
 
-    def decisions(self, X: Any) -> FloatArray:
+    def decisions(self, X: Any, metadata: Metadata = NO_METADATA) -> FloatArray:
         """The mean of the members' decision functions."""
         values = [
-            member.decision_function(_columns(X, chosen)) for member, chosen in zip(self.members, self.features, strict=True)
+            member.decision_function(_columns(X, chosen), **metadata)
+            for member, chosen in zip(self.members, self.features, strict=True)
         ]
         return np.asarray(sum(values) / len(self))
 
     def estimators(self, owner: Any, draws: Sequence[BagDraws]) -> list[Any]:
         return list(self.members)
+
+
+def asked_method(member: Any, *, is_classifier: bool) -> str:
+    """The method that gives class shares, or numbers."""
+    return "predict_proba" if is_classifier and hasattr(member, "predict_proba") else "predict"
 
 
 def _columns(X: Any, features: Indices | None) -> Any:
@@ -121,7 +134,7 @@ def _fit(
     rows: Indices,
     features: Indices | None,
     takes_weights: bool,
-    metadata: Mapping[str, Any],
+    metadata: Metadata,
 ) -> Any:
     X = _columns(X, features)
     if not takes_weights:

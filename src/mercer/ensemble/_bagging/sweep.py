@@ -83,7 +83,7 @@ def _fit_once(candidates: Candidates, X: Any, y: Any, sample_weight: Any) -> Ite
 def _fit_bag(ensemble: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     params = ensemble._checked()
     task = FitTask.start(ensemble, X, y, n_subtasks=params.n_estimators)
-    bag = ensemble._fit_bag(X, y, sample_weight, params, ensemble._route({}), task)
+    bag = ensemble._fit_bag(X, y, sample_weight, params, ensemble._route("fit", {}), task)
     task.end()
     return bag
 

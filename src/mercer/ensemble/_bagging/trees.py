@@ -18,6 +18,7 @@ from mercer._trees.rows import Rows
 from mercer._trees.store import TreeStore
 from mercer._trees.training import Training, check_query, require_counts
 from mercer.ensemble._bagging.draws import BagDraws, Indices
+from mercer.ensemble._bagging.members import NO_METADATA, Metadata
 from mercer.ensemble._forest.bags import seeds_of
 from mercer.ensemble._forest.out_of_bag import leaves_by_tree
 from mercer.ensemble._forest.tree_sequence import TreeSequence
@@ -89,8 +90,8 @@ class BaggedTrees:
         """X of a prediction, checked."""
         return check_query(owner, X, self.base.unseen)
 
-    def mean(self, X: Rows, n_jobs: int | None) -> FloatArray:
-        """The mean over the trees: class shares, or numbers."""
+    def mean(self, X: Rows, n_jobs: int | None, metadata: Metadata = NO_METADATA) -> FloatArray:
+        """The mean over the trees: class shares, or numbers. Trees are asked without `metadata`, as they request none."""
         n_threads = effective_threads(n_jobs)
         if self.is_one_share or self._is_one_number:
             number = self.store.sum_leaves(X, n_threads=n_threads) / len(self)
