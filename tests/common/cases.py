@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import get_tags
+from threadpoolctl import threadpool_limits
 
 from mercer.linear_model import Lasso, LogisticRegression, QuantileRegressor, Ridge, RidgeClassifier
 from mercer.losses import Huber
@@ -51,8 +53,11 @@ class Case:
     `random_state=0` and `n_jobs=None` are set wherever they exist, whatever is said here.
     """
 
+    n_large: int = 20_000  # rows that make several chunks, and work enough for several threads
+    n_long: int = 200_000  # rows over which one pass can be interrupted
+
     params: Mapping[str, Any] = field(default_factory=dict)  # for an instance on small data
-    long_params: Mapping[str, Any] | None = None  # make one fit on LONG_SHAPE last for many seconds; None: a one-pass fit
+    long_params: Mapping[str, Any] | None = None  # make one fit on large data last for many seconds; None: a one-pass fit
     fixed_params: Callable[[Any], dict[str, Any]] = _nothing  # leave nothing to chance or to the number of rows
     iterative_params: Mapping[str, Any] = field(default_factory=dict)  # make it iterate, where the default is a direct method
     unique_params: Mapping[str, Any] = field(default_factory=dict)  # leave one solution, whatever the order of the rows
@@ -65,6 +70,10 @@ class Case:
     takes_infinity: bool = False  # in X, as an extreme value
     draws_rows: bool = False  # by their weights: a row of weight two is two rows on average, not in every draw
 
+
+# Enough for trees, whose threads share the rows of a node from 4,096 on and the members of an ensemble, and for what repeats
+# fits that are tested by themselves.
+_FEW_ROWS = 5_000
 
 # A tolerance far below what the suites compare, and a penalty that leaves something of their data.
 _SPARSE = Case(
@@ -81,7 +90,7 @@ _SPARSE_CV = Case(
 )
 
 CASES: dict[str, Case] = {
-    "LocallyWeightedRegression": Case(is_lazy=True),
+    "LocallyWeightedRegression": Case(n_large=1_000, n_long=20_000, is_lazy=True),
     "GeneralizedLinearRegressor": Case(unique_params={"alpha": 1.0}),  # fewer rows than parameters leave many solutions
     "ElasticNet": _SPARSE,
     "ElasticNetCV": _SPARSE_CV,
@@ -106,6 +115,7 @@ CASES: dict[str, Case] = {
         grid={"C": [0.1, 10.0]},
     ),
     "LogisticRegressionCV": Case(
+        n_large=_FEW_ROWS,
         params={"Cs": [0.1, 10.0], "cv": 2},
         long_params={"solver": "gd", "tol": 0.0, "max_iter": 1_000_000},
         fixed_params=lambda X: {"tol": 1e-13, "cv": SplitByValue(), "scoring": "neg_log_loss"},
@@ -158,20 +168,24 @@ CASES["Perceptron"] = Case(
 # Splits of few rows tie, and rounding then chooses among them; leaves of some weight (not: of some rows) leave no ties.
 for _name in ("DecisionTreeClassifier", "DecisionTreeRegressor"):
     CASES[_name] = Case(fixed_params=lambda X: {"min_weight_fraction_leaf": 0.05}, grid={"max_depth": [2, 4]}, is_lazy=True)
-CASES["ID3"] = Case(grid={"criterion": ["information_gain", "gain_ratio"]})
+CASES["ID3"] = Case(n_large=_FEW_ROWS, grid={"criterion": ["information_gain", "gain_ratio"]})
 
 # Members with one solution, found to the last digits, and folds in which a row goes where its repetitions go.
 CLASSIFIERS = [("logistic", LogisticRegression(tol=1e-12)), ("ridge", RidgeClassifier(alpha=5.0))]
 REGRESSORS = [("ridge", Ridge(alpha=5.0)), ("lasso", Lasso(alpha=0.1, tol=1e-12))]
-CASES["VotingClassifier"] = Case(params={"estimators": CLASSIFIERS}, grid={"weights": [None, [1, 2]]})
-CASES["VotingRegressor"] = Case(params={"estimators": REGRESSORS}, grid={"weights": [None, [1, 2]]}, is_lazy=True)
+CASES["VotingClassifier"] = Case(n_large=_FEW_ROWS, params={"estimators": CLASSIFIERS}, grid={"weights": [None, [1, 2]]})
+CASES["VotingRegressor"] = Case(
+    n_large=_FEW_ROWS, params={"estimators": REGRESSORS}, grid={"weights": [None, [1, 2]]}, is_lazy=True
+)
 CASES["StackingClassifier"] = Case(
+    n_large=_FEW_ROWS,
     params={"estimators": CLASSIFIERS, "cv": 2},
     fixed_params=lambda X: {"cv": SplitByDigit(), "final_estimator": LogisticRegression(tol=1e-12)},
     unique_params={"final_estimator": LogisticRegression(tol=1e-12)},
     grid={"passthrough": [False, True]},
 )
 CASES["StackingRegressor"] = Case(
+    n_large=_FEW_ROWS,
     params={"estimators": REGRESSORS, "cv": 2},
     fixed_params=lambda X: {"cv": SplitByValue(), "final_estimator": Ridge()},
     unique_params={"final_estimator": Ridge()},
@@ -179,6 +193,7 @@ CASES["StackingRegressor"] = Case(
     is_lazy=True,
 )
 CASES["SuperLearner"] = Case(
+    n_large=_FEW_ROWS,
     params={"estimators": REGRESSORS, "cv": 2},
     fixed_params=lambda X: {"cv": SplitByValue(), "tol": 1e-13},
     iterative_params={
@@ -194,6 +209,7 @@ CASES["IsolationForest"] = Case(params={"n_estimators": 5}, grid={"max_samples":
 FIXED_FOREST = {"bootstrap": False, "max_features": None, "max_depth": 3}
 for _name in ("RandomForestClassifier", "RandomForestRegressor"):
     CASES[_name] = Case(
+        n_large=_FEW_ROWS,
         params={"n_estimators": 5},
         fixed_params=lambda X: FIXED_FOREST,
         unique_params={**FIXED_FOREST, "max_depth": 1},
@@ -202,6 +218,7 @@ for _name in ("RandomForestClassifier", "RandomForestRegressor"):
     )
 for _name in ("ExtraTreesClassifier", "ExtraTreesRegressor"):
     CASES[_name] = Case(
+        n_large=_FEW_ROWS,
         params={"n_estimators": 5},
         fixed_params=lambda X: {"max_depth": 3},
         unique_params={"max_depth": 1},
@@ -219,6 +236,7 @@ CASES["RandomTreesEmbedding"] = Case(
 )
 for _name, _tree in (("BaggingClassifier", DecisionTreeClassifier), ("BaggingRegressor", DecisionTreeRegressor)):
     CASES[_name] = Case(
+        n_large=_FEW_ROWS,
         params={"n_estimators": 5},
         fixed_params=lambda X, tree=_tree: {"bootstrap": False, "estimator": tree(max_depth=3)},
         unique_params={"bootstrap": False, "estimator": _tree(max_depth=1)},
@@ -228,7 +246,7 @@ for _name, _tree in (("BaggingClassifier", DecisionTreeClassifier), ("BaggingReg
 
 # Later rounds of boosting look at few rows, where splits tie and rounding chooses among them; a few rounds of stumps do not.
 STUMP = DecisionTreeRegressor(max_depth=1)
-_FEW = {"params": {"n_estimators": 5}, "grid": {"n_estimators": [2, 4]}}
+_FEW = {"n_large": _FEW_ROWS, "params": {"n_estimators": 5}, "grid": {"n_estimators": [2, 4]}}
 CASES["AdaBoostClassifier"] = Case(**_FEW, unique_params={"n_estimators": 1})
 CASES["AdaBoostRegressor"] = Case(
     **_FEW,
@@ -248,6 +266,7 @@ CASES["GradientBoostingClassifier"] = Case(  # fifteen rows of three classes hav
 
 for _name in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"):
     CASES[_name] = Case(
+        n_large=_FEW_ROWS,
         params={"max_iter": 20},
         long_params={"max_iter": 1_000_000, "early_stopping": False},
         fixed_params=lambda X: {"early_stopping": False, "min_samples_leaf": 1},  # which counts rows, not weights
@@ -256,19 +275,19 @@ for _name in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor")
     )
 
 CASES["TunedThresholdClassifier"] = Case(
+    n_large=_FEW_ROWS,
     params={"estimator": LogisticRegression(tol=1e-12), "cv": 2},
     fixed_params=lambda X: {"cv": SplitByDigit()},
     neutral_params={"scoring": "expected_cost"},
     grid={"scoring": ["balanced_accuracy", "f_beta"]},
 )
 CASES["CalibratedClassifierCV"] = Case(
+    n_large=_FEW_ROWS,
     params={"estimator": LogisticRegression(tol=1e-12), "cv": 2},
     fixed_params=lambda X: {"cv": SplitByDigit()},
     unique_params={"estimator": LogisticRegression(tol=1e-12)},
     grid={"method": ["sigmoid", "temperature"]},
 )
-
-LONG_SHAPE = (200_000, 20)
 
 
 def case_of(estimator: type[BaseEstimator]) -> Case:
@@ -341,6 +360,18 @@ def make_data(
     if y is not None and y.dtype.kind == "f":
         y = y.astype(dtype)
     return Data(X.astype(dtype), y)
+
+
+def make_large(estimator: type[BaseEstimator], dtype: Any = np.float64) -> Data:
+    """As many rows as the estimator needs for several chunks and threads."""
+    return make_data(estimator, case_of(estimator).n_large, 12, dtype)
+
+
+@functools.cache
+def fitted_serially(estimator: type[BaseEstimator], dtype: Any = np.float64) -> BaseEstimator:
+    """One instance fitted on large data by one thread, for all checks that compare with it: to be read, not changed."""
+    with threadpool_limits(1, user_api="mercer"):
+        return make(estimator).fit(*make_large(estimator, dtype).args)
 
 
 def takes_weights(estimator: type[BaseEstimator]) -> bool:

@@ -18,35 +18,70 @@ _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(PRELOADED)
 
 
-def _work(connection: Any, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+def _answer(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[bool, Any]:
     try:
-        answer = (True, function(*args))
+        return True, function(*args)
     except BaseException:
-        answer = (False, traceback.format_exc())
-    connection.send(answer)
-    connection.close()
+        return False, traceback.format_exc()
 
 
-def run_in_child(function: Callable[..., Any], *args: Any, timeout: float = 60) -> Any:
-    """What `function(*args)` returns in another process. A failure, a crash or a hang there is an AssertionError here."""
-    receiver, sender = _context.Pipe(duplex=False)
-    process = _context.Process(target=_work, args=(sender, function, args))
-    process.start()
-    sender.close()
-    try:
-        if not receiver.poll(timeout):
+def _serve(connection: Any) -> None:
+    """What a child does: one call after another, until it is ended."""
+    while True:
+        connection.send(_answer(*connection.recv()))
+
+
+class Child:
+    """A process that runs functions for this one."""
+
+    def __init__(self) -> None:
+        self._connection, other = _context.Pipe()
+        self._process = _context.Process(target=_serve, args=(other,), daemon=True)
+        self._process.start()
+        other.close()
+
+    def run(self, function: Callable[..., Any], *args: Any, timeout: float) -> Any:
+        """What `function(*args)` returns there. A failure, a crash or a hang is an AssertionError here."""
+        self._connection.send((function, args))
+        if not self._connection.poll(timeout):
+            self.end()
             raise AssertionError(f"{function.__name__}: no answer after {timeout} seconds.")
         try:
-            succeeded, answer = receiver.recv()
-        except EOFError:
-            process.join(timeout)
-            raise AssertionError(f"{function.__name__}: the process died with exit code {process.exitcode}.") from None
+            succeeded, answer = self._connection.recv()
+        except (EOFError, ConnectionResetError):
+            self._process.join(timeout)
+            raise AssertionError(f"{function.__name__}: the process died with exit code {self._process.exitcode}.") from None
         if not succeeded:
             raise AssertionError(answer)
         return answer
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.is_alive()
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self._connection.close()
+
+
+def run_in_child(function: Callable[..., Any], *args: Any, timeout: float = 60) -> Any:
+    """What `function(*args)` returns in a process of its own."""
+    child = Child()
+    try:
+        return child.run(function, *args, timeout=timeout)
     finally:
-        process.kill()
-        process.join()
+        child.end()
+
+
+_shared: list[Child] = []
+
+
+def run_in_shared_child(function: Callable[..., Any], *args: Any, timeout: float = 60) -> Any:
+    """The same for a function that leaves the process as it was, for the next that runs there."""
+    if not (_shared and _shared[-1].is_alive):
+        _shared.append(Child())
+    return _shared[-1].run(function, *args, timeout=timeout)
 
 
 def finish_fork(pid: int, timeout: float = 20) -> None:

@@ -17,7 +17,18 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from mercer._trace import Certificate, Status
-from tests.common.cases import ESTIMATORS, case_of, fixed, is_iterative, make, make_data, make_iterative, parameters_of
+from tests.common.cases import (
+    ESTIMATORS,
+    case_of,
+    fitted_serially,
+    fixed,
+    is_iterative,
+    make,
+    make_data,
+    make_iterative,
+    make_large,
+    parameters_of,
+)
 from tests.common.discovery import public_modules, public_objects
 from tests.common.state import assert_same_bits, bits, fitted_attributes, outputs, traces_of_a_fit
 
@@ -211,12 +222,12 @@ def test_fit_transform_is_fit_and_transform(estimator):
 
 
 @every_estimator
-@pytest.mark.parametrize("n_jobs", [1, 2, -1, pytest.param(64, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_jobs", [2, *(pytest.param(n_jobs, marks=pytest.mark.slow) for n_jobs in (1, -1, 64))])
 def test_n_jobs_changes_no_bit(estimator, n_jobs):
     if "n_jobs" not in parameters_of(estimator):
         pytest.skip("has no n_jobs")
-    data = make_data(estimator, 20_000, 12)
-    assert_same_bits(make(estimator, n_jobs=n_jobs).fit(*data.args), make(estimator).fit(*data.args))
+    model = make(estimator, n_jobs=n_jobs).fit(*make_large(estimator).args)
+    assert_same_bits(model, fitted_serially(estimator))
 
 
 # ---- callbacks

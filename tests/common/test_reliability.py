@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import pickle
 import signal
@@ -19,8 +21,18 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from tests.common.cases import ESTIMATORS, LONG_SHAPE, case_of, fixed, make, make_data, parameters_of, takes_weights
-from tests.common.children import finish_fork, fork_and_run, run_in_child
+from tests.common.cases import (
+    ESTIMATORS,
+    case_of,
+    fitted_serially,
+    fixed,
+    make,
+    make_data,
+    make_large,
+    parameters_of,
+    takes_weights,
+)
+from tests.common.children import finish_fork, fork_and_run, run_in_child, run_in_shared_child
 from tests.common.discovery import peer_of
 from tests.common.state import (
     assert_close,
@@ -37,8 +49,8 @@ weighted_estimators = pytest.mark.parametrize(
     "estimator", [cls for cls in ESTIMATORS if takes_weights(cls)], ids=lambda cls: cls.__name__
 )
 DTYPES = (np.float64, np.float32)
+exhaustive = pytest.mark.slow  # one of several that look for the same: the others are left to `make test-all`
 ACCEPTED_GROWTH = 5_000_000  # bytes
-LARGE = (20_000, 12)  # several chunks, and work enough for several threads
 
 
 def test_there_are_estimators_to_test():
@@ -48,42 +60,46 @@ def test_there_are_estimators_to_test():
 # ---- threads
 
 
+threads_to_compare = pytest.mark.parametrize("n_threads", [pytest.param(2, marks=exhaustive), 7])
+
+
 @every_estimator
+@threads_to_compare
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_the_number_of_threads_changes_no_bit(estimator, dtype):
-    data = make_data(estimator, *LARGE, dtype)
-    models = []
-    for n_threads in (1, 2, 7):
-        with threadpool_limits(n_threads, user_api="mercer"):
-            models.append(make(estimator).fit(*data.args))
-            models[-1].outputs_ = outputs(models[-1], data.X)
-    assert_same_bits(models[0], models[1])
-    assert_same_bits(models[0], models[2])
+def test_the_number_of_threads_changes_no_bit(estimator, dtype, n_threads):
+    data, serial = make_large(estimator, dtype), fitted_serially(estimator, dtype)
+    with threadpool_limits(1, user_api="mercer"):
+        expected = bits(outputs(serial, data.X))
+    with threadpool_limits(n_threads, user_api="mercer"):
+        model = make(estimator).fit(*data.args)
+        assert bits(outputs(model, data.X)) == expected
+    assert_same_bits(serial, model)
 
 
 @every_estimator
-def test_the_number_of_threads_changes_no_bit_of_a_weighted_fit_on_sparse_rows(estimator):
+@threads_to_compare
+def test_the_number_of_threads_changes_no_bit_of_a_weighted_fit_on_sparse_rows(estimator, n_threads):
     if not get_tags(make(estimator)).input_tags.sparse:
         pytest.skip("takes no sparse input")
-    data = make_data(estimator, *LARGE)
+    data = make_large(estimator)
     data = data.with_X(sp.csr_matrix(np.where(data.X > 2, data.X, 0)))
-    weights = {"sample_weight": np.linspace(0, 2, LARGE[0])} if takes_weights(estimator) else {}
+    weights = {"sample_weight": np.linspace(0, 2, data.X.shape[0])} if takes_weights(estimator) else {}
     models = []
-    for n_threads in (1, 2, 7):
-        with threadpool_limits(n_threads, user_api="mercer"):
+    for n in (1, n_threads):
+        with threadpool_limits(n, user_api="mercer"):
             models.append(make(estimator).fit(*data.args, **weights))
-    assert_same_bits(models[0], models[1])
-    assert_same_bits(models[0], models[2])
+    assert_same_bits(*models)
 
 
 @every_estimator
-def test_sixteen_python_threads_that_fit_at_once_give_the_serial_results(estimator):
-    data = make_data(estimator, 5_000, 12)
-    parts = [data.rows(slice(100 * part, None)) for part in range(8)]  # different fits, so that nothing may be shared
+@pytest.mark.parametrize(("n_rows", "n_repeats"), [(1_000, 1), pytest.param(5_000, 4, marks=exhaustive)])
+def test_sixteen_python_threads_that_fit_at_once_give_the_serial_results(estimator, n_rows, n_repeats):
+    data = make_data(estimator, n_rows, 12)
+    parts = [data.rows(slice(50 * part, None)) for part in range(8)]  # different fits, so that nothing may be shared
     serial = [make(estimator).fit(*part.args) for part in parts]
     with ThreadPoolExecutor(16) as pool:
-        models = list(pool.map(lambda part: make(estimator).fit(*part.args), parts * 4))
-    for expected, model in zip(serial * 4, models, strict=True):
+        models = list(pool.map(lambda part: make(estimator).fit(*part.args), parts * 2 * n_repeats))
+    for expected, model in zip(serial * 2 * n_repeats, models, strict=True):
         assert_same_bits(expected, model)
 
 
@@ -145,20 +161,27 @@ LAYOUTS = {
 }
 
 
-@every_estimator
+@functools.lru_cache(maxsize=4)  # the layouts of one estimator are tried one after another
+def _fixed_fit(estimator, n_rows, dtype):
+    data = make_data(estimator, n_rows, dtype=dtype)
+    model = fixed(estimator, data.X).fit(*data.args)
+    return data, model, outputs(model, data.X)
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_the_memory_layout_of_X_does_not_matter(estimator, layout, dtype):
+@pytest.mark.parametrize("n_rows", [200, pytest.param(3_000, marks=exhaustive)])
+@every_estimator
+def test_the_memory_layout_of_X_does_not_matter(estimator, layout, dtype, n_rows):
     if layout == "list of lists" and dtype == np.float32:
         pytest.skip("a list of Python floats is float64")
-    data = make_data(estimator, 3_000, dtype=dtype)
+    data, expected, values = _fixed_fit(estimator, n_rows, dtype)
     other = LAYOUTS[layout](data.X)
     rtol = 1e-7 if dtype == np.float64 else 1e-3
-    expected = fixed(estimator, data.X).fit(*data.args)
     model = fixed(estimator, data.X).fit(*data.with_X(other).args)
     np.testing.assert_array_equal(other, data.X)
     assert_close(expected, model, rtol=rtol)
-    for name, value in outputs(expected, data.X).items():
+    for name, value in values.items():
         np.testing.assert_allclose(*(_numbers(v) for v in (value, getattr(model, name)(other))), rtol=rtol, atol=rtol)
 
 
@@ -253,7 +276,7 @@ def test_a_fit_leaves_its_input_alone(estimator):
 
 
 def _fit_in_a_fork(estimator):
-    data = make_data(estimator, *LARGE)
+    data = make_large(estimator)
     before = make(estimator).fit(*data.args)
 
     def fit_again():
@@ -269,8 +292,8 @@ def test_a_fit_after_a_fork_ends_and_gives_the_same(estimator):
     run_in_child(_fit_in_a_fork, estimator)
 
 
-def _fork_while_fitting(estimator):
-    data = make_data(estimator, *LARGE)
+def _fork_while_fitting(estimator, n_rows, n_forks):
+    data = make_data(estimator, n_rows, 12)
     expected = make(estimator).fit(*data.args)
     stop = threading.Event()
 
@@ -282,7 +305,7 @@ def _fork_while_fitting(estimator):
     for thread in threads:
         thread.start()
     try:
-        for _ in range(5):
+        for _ in range(n_forks):
             time.sleep(0.02)
             finish_fork(fork_and_run(lambda: assert_same_bits(make(estimator).fit(*data.args), expected)))
     finally:
@@ -295,13 +318,21 @@ def _fork_while_fitting(estimator):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_fork_while_other_threads_fit_can_fit(estimator):
-    run_in_child(_fork_while_fitting, estimator)
+    run_in_child(_fork_while_fitting, estimator, 1_000, 2)
 
 
-def _interrupt(estimator, delay):
+@every_estimator
+@exhaustive
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_forks_while_other_threads_fit_large_data_can_fit(estimator):
+    run_in_child(_fork_while_fitting, estimator, case_of(estimator).n_large, 5)
+
+
+def _interrupt(estimator, n_rows, delay):
     """Seconds from the signal to the KeyboardInterrupt; the estimator must then be as if never fitted."""
     params = case_of(estimator).long_params
-    data = make_data(estimator, *LONG_SHAPE)
+    data = make_data(estimator, n_rows, 20)
     small = make_data(estimator)
     sent = []
 
@@ -331,9 +362,15 @@ def _interrupt(estimator, delay):
 
 
 @every_estimator
+def test_ctrl_c_ends_a_fit_within_a_second_and_leaves_no_trace(estimator):
+    assert run_in_child(_interrupt, estimator, case_of(estimator).n_large, 0.05) < 1.0
+
+
+@every_estimator
+@exhaustive
 @pytest.mark.parametrize("delay", [0.05, 0.5])
-def test_ctrl_c_ends_a_fit_within_a_second_and_leaves_no_trace(estimator, delay):
-    assert run_in_child(_interrupt, estimator, delay) < 1.0
+def test_ctrl_c_ends_a_pass_over_many_rows_within_a_second(estimator, delay):
+    assert run_in_child(_interrupt, estimator, case_of(estimator).n_long, delay) < 1.0
 
 
 def _grow(estimator):
@@ -368,17 +405,17 @@ def test_five_hundred_fits_do_not_grow_the_process(estimator):
 
 
 def _fit_where_nothing_can_be_written(estimator):
-    os.chdir("/proc/self/task")  # nobody, not even root, can make a file here
-    with pytest.raises(OSError):
-        open("file", "w").close()
-    data = make_data(estimator)
-    outputs(make(estimator).fit(*data.args), data.X)
+    with contextlib.chdir("/proc/self/task"):  # nobody, not even root, can make a file here
+        with pytest.raises(OSError):
+            open("file", "w").close()
+        data = make_data(estimator)
+        outputs(make(estimator).fit(*data.args), data.X)
 
 
 @every_estimator
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="uses /proc")
 def test_a_fit_needs_no_writable_directory(estimator):
-    run_in_child(_fit_where_nothing_can_be_written, estimator)
+    run_in_shared_child(_fit_where_nothing_can_be_written, estimator)
 
 
 # ---- copies

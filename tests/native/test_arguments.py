@@ -6,6 +6,7 @@ All dimensions are `SIZE`, which suits almost every kernel; SHAPES says where on
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import resource
@@ -16,7 +17,7 @@ import pytest
 import scipy.sparse as sp
 
 from mercer._native import kernels
-from tests.common.children import run_in_child
+from tests.common.children import run_in_child, run_in_shared_child
 
 SIZE = 6
 GUARD = 64  # elements before and after each output that must stay as they are
@@ -412,9 +413,20 @@ def _call(is_testing, name, number, position=None, value=None):
     return happened
 
 
-def _try_all(is_testing, name, number, make_values):
+@contextlib.contextmanager
+def _little_memory():
+    """A wild size is then a MemoryError, not a wait."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     if "MERCER_SANITIZED" not in os.environ:  # AddressSanitizer reserves more than any limit
-        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))  # a wild size is then a MemoryError, not a wait
+        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+@_little_memory()
+def _try_all(is_testing, name, number, make_values):
     overloads = list(_signatures(_target(is_testing, name)))
     outcomes = {}
     for position, argument in enumerate(overloads[number]):
@@ -437,19 +449,19 @@ def test_kernels_are_found():
 
 @every_kernel
 def test_the_valid_call_is_valid(is_testing, name, number):
-    assert run_in_child(_call, is_testing, name, number) == "worked", "say in SHAPES what this kernel needs"
+    assert run_in_shared_child(_call, is_testing, name, number) == "worked", "say in SHAPES what this kernel needs"
 
 
 @every_kernel
 def test_arguments_of_a_wrong_type_are_refused(is_testing, name, number):
-    outcomes = run_in_child(_try_all, is_testing, name, number, _refused)
+    outcomes = run_in_shared_child(_try_all, is_testing, name, number, _refused)
     taken = [what for what, happened in outcomes.items() if happened == "worked"]
     assert not taken
 
 
 @every_kernel
 def test_wrong_shapes_and_wild_values_never_crash(is_testing, name, number):
-    assert run_in_child(_try_all, is_testing, name, number, _survived)
+    assert run_in_shared_child(_try_all, is_testing, name, number, _survived)
 
 
 @every_kernel
