@@ -27,10 +27,6 @@ class ClassCounts:
     total: Any
 
     @property
-    def true_positives(self) -> Array:
-        return self.hits
-
-    @property
     def false_positives(self) -> Array:
         return self.n_predicted - self.hits
 

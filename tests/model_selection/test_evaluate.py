@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.machinery
 import json
 import sys
 import types
@@ -231,6 +232,7 @@ def test_dict_is_plain_data():
 def test_plot_asks_for_the_picture_of_the_task(model, data, function, monkeypatch):
     calls = []
     plots = types.ModuleType("mercer.plots")
+    plots.__spec__ = importlib.machinery.ModuleSpec("mercer.plots", None)
     for name in ("plot_roc", "plot_confusion", "plot_residuals"):
         setattr(plots, name, lambda *args, ax, name=name: calls.append((name, args, ax)) or ax)
     monkeypatch.setitem(sys.modules, "mercer.plots", plots)

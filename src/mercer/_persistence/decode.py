@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from reprlib import repr as short  # what a file says may be as long as the file
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +27,7 @@ Json = Any
 _AS_THEY_ARE = (str, bool, type(None))
 _HEX = re.compile(r"-?0x[0-9a-f]+")
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_SCALARS = {"b": bool, "i": int, "u": int, "f": float, "c": complex, "U": str, "S": bytes}
 _SPARSE = {"csr_matrix": sp.csr_matrix, "csc_matrix": sp.csc_matrix, "csr_array": sp.csr_array, "csc_array": sp.csc_array}
 
 
@@ -129,8 +130,9 @@ class Decoder:
         dtype, value = check_dtype(text), self._value(json, depth + 1)
         if dtype.kind in "mM":
             return np.array(_of_kind(value, int), dtype=np.int64).view(dtype)[()]
-        expected = {"b": bool, "i": int, "u": int, "f": float, "c": complex, "U": str, "S": bytes}.get(dtype.kind, NoReturn)
-        return dtype.type(_of_kind(value, expected))
+        if dtype.kind not in _SCALARS:
+            raise FileFormatError(f"one value by itself has no type {short(text)}.")
+        return dtype.type(_of_kind(value, _SCALARS[dtype.kind]))
 
     def _enum(self, content: Json, depth: int) -> Any:
         name, member = _list(content, 2)
@@ -334,10 +336,9 @@ def _text(json: Json, pattern: re.Pattern[str]) -> str:
     return json if isinstance(json, str) and pattern.fullmatch(json) else _fail(f"{short(json)} is not written as it should be")
 
 
-def _of_kind(value: Any, kind: Any) -> Any:
+def _of_kind(value: Any, kind: type) -> Any:
     if type(value) is not kind:
-        expected = getattr(kind, "__name__", "another kind")
-        raise FileFormatError(f"there is a {type(value).__name__} where a {expected} has to be.")
+        raise FileFormatError(f"there is a {type(value).__name__} where a {kind.__name__} has to be.")
     return value
 
 

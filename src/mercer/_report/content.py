@@ -10,8 +10,6 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 FORMAT = 1
 
-Scalar = str | int | float | bool | None
-
 
 class Metric(TypedDict):
     """The measure that models were compared by."""

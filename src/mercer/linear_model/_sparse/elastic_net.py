@@ -106,7 +106,8 @@ class ElasticNet(AlphaSweep, SparseLinearRegressor):
     O(n d), to certify the rest. Five sweeps are extrapolated to the next (Anderson). Everything is summed in double precision.
     Sparse X is neither copied (CSC) nor centred in memory.
 
-    Differences from scikit-learn: `fit` has no `check_input`; iterations are larger and fewer; alpha = 0 does not warn.
+    Differences from scikit-learn: X and y are checked with ``check_input=False`` too; iterations are larger and fewer;
+    alpha = 0 does not warn.
 
     References
     ----------
