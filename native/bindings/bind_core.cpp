@@ -33,21 +33,24 @@ namespace mercer::bindings {
 
 namespace {
 
+// What kernels that this thread enters call at intervals: one hears of progress, the other may raise to stop the kernel.
 thread_local PyObject* progress_callback = nullptr;
+thread_local PyObject* stop_callback = nullptr;
 
-// The hook of core/interrupt.hpp: takes the GIL, lets signal handlers run, reports progress.
+// The hook of core/interrupt.hpp: takes the GIL, lets signal handlers run, asks whether to stop, reports progress.
 void probe_python(std::size_t done, std::size_t total) {
     if (!Py_IsInitialized()) return;
     const TakenGil taken;
     back_to_python([&] {
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (stop_callback != nullptr) nb::borrow<nb::callable>(stop_callback)();
         if (total > 0 && progress_callback != nullptr) nb::borrow<nb::callable>(progress_callback)(done, total);
     });
 }
 
-nb::object exchange_progress(nb::object callback) {
+nb::object exchange(PyObject*& place, nb::object callback) {
     PyObject* next = callback.is_none() ? nullptr : callback.release().ptr();
-    PyObject* before = std::exchange(progress_callback, next);
+    PyObject* before = std::exchange(place, next);
     return before == nullptr ? nb::none() : nb::steal(before);
 }
 
@@ -211,8 +214,12 @@ void bind_core(nb::module_& m) {
     installed_probe.store(&probe_python);
     m.def("get_num_threads", &mercer_get_num_threads, "The number of threads that kernels use at most.");
     m.def("set_num_threads", &mercer_set_num_threads, "Sets the number of threads that kernels use at most.");
-    m.def("exchange_progress", &exchange_progress, nb::arg().none(),
-          "Sets what this thread's kernels call with (done, total) at intervals; returns what it was.");
+    m.def(
+        "exchange_stop", [](nb::object callback) { return exchange(stop_callback, std::move(callback)); }, nb::arg().none(),
+        "Sets what this thread's kernels call at intervals, to be stopped if it raises; returns what it was.");
+    m.def(
+        "exchange_progress", [](nb::object callback) { return exchange(progress_callback, std::move(callback)); }, nb::arg().none(),
+        "Sets what this thread's kernels call with (done, total) at intervals; returns what it was.");
     bind_softmax_rows<double>(m);
     bind_softmax_rows<float>(m);
     bind_tests(m.def_submodule("testing"));

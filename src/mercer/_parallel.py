@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from threading import Lock
+from threading import Lock, local
 from typing import Any
 
 import threadpoolctl
@@ -82,9 +82,26 @@ def _initial_limit() -> int:
     return available_cpus()
 
 
+_share = local()  # of a thread that works beside others: how many threads its kernels may use
+
+
+@contextmanager
+def thread_share(n_threads: int) -> Iterator[None]:
+    """Have kernels of this Python thread use so many threads at most; no other thread is touched."""
+    before = getattr(_share, "n_threads", None)
+    _share.n_threads = n_threads
+    try:
+        yield
+    finally:
+        _share.n_threads = before
+
+
 def effective_threads(n_jobs: int | None) -> int:
     """The number of threads for `n_jobs`: None and -1 mean the limit, -2 one fewer; more than the limit is cut to it."""
     limit: int = kernels.get_num_threads()
+    share: int | None = getattr(_share, "n_threads", None)
+    if share is not None:
+        limit = min(limit, share)
     if n_jobs is None:
         return limit
     return min(n_jobs, limit) if n_jobs > 0 else max(1, limit + 1 + n_jobs)

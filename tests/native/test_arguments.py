@@ -203,7 +203,16 @@ READY["PlainColumns"] = READY["RankedColumns"]
 # Classes that take values, indices, offsets and a number of columns.
 SPARSE = ("CsrRows", "SparseColumns", "SparseDesign", "SparseExamples", "SparseRows")
 # Not kernels: they take no arrays, and some of them would run or allocate for as long or as much as they are told.
-EXEMPT = {"exchange_progress", "get_num_threads", "set_num_threads", "spin", "count_tasks", "philox_uniforms", "philox_below"}
+EXEMPT = {
+    "exchange_progress",
+    "exchange_stop",
+    "get_num_threads",
+    "set_num_threads",
+    "spin",
+    "count_tasks",
+    "philox_uniforms",
+    "philox_below",
+}
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 import sklearn
-from joblib import effective_n_jobs
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from mercer._arrays import FloatArray, check_labels, check_weights
 from mercer._base import FitTask, fit_method
+from mercer._jobs import run_tasks
 from mercer._params import Bool, Fittable, InvalidParameterError, Null, NumberOfJobs, OneOf, Rule, Splitter, check_params
 from mercer._rows import take_rows
 from mercer._trace import warn
@@ -242,13 +241,8 @@ def _fit_pairs(
     """One pair a split, each a task "fold" to callbacks."""
     # Clones are made here, so that a generator among their parameters is copied in the same state for any n_jobs.
     jobs = [partial(job, clone(base), split) for split in splits]
-    is_serial = min(effective_n_jobs(n_jobs), len(jobs)) == 1
-    results = (each() for each in jobs) if is_serial else iter(Parallel(n_jobs=n_jobs)(delayed(each)() for each in jobs))
-    parent, pairs = task.subtask("folds", n_subtasks=len(splits)), []
-    for _ in splits:
-        subtask = parent.subtask("fold")
-        pairs.append(next(results))
-        subtask.end()
+    parent = task.subtask("folds", n_subtasks=len(splits))
+    pairs = list(run_tasks(jobs, parent, "fold", n_jobs))
     parent.end()
     return pairs
 

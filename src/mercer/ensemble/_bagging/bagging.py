@@ -52,7 +52,9 @@ class BaggingClassifier(ClassifierMixin, Bagging):  # type: ignore[misc]
     warm_start : bool, default=False
         Whether a further fit keeps the members and adds as many as `n_estimators` asks for.
     n_jobs : int or None, default=None
-        The number of threads for Mercer's own trees (None: all), else of processes (None: one). It does not change the result.
+        The number of threads for Mercer's own trees (None: all). Of others, how many members to fit at a time (joblib): None
+        means one, unless a `joblib.parallel_config` says otherwise, -1 as many as there are processors. The result does not
+        depend on it.
     random_state : int, RandomState or None, default=None
         For the draws, and for members with a `random_state`.
     verbose : int, default=0

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from mercer._arrays import FloatArray
 from mercer._base import FitTask
 from mercer._compat import validate_data
+from mercer._jobs import count_workers, run_jobs
 from mercer.ensemble._bagging.draws import BagDraws, Indices
-from mercer.ensemble._combination.jobs import Job, run_jobs
+from mercer.ensemble._combination.jobs import Job, run_members
 
 UNCHECKED = {"accept_sparse": ["csr", "csc"], "dtype": None, "ensure_all_finite": False}  # the members say what X may hold
 
@@ -59,7 +60,7 @@ class BagMembers:
             features.append(None if draws.has_all_features else chosen)
             member = draws.set_states(clone(base), number)
             jobs.append(Job(str(number), member, _fit, (X, y, weights, rows, features[-1], takes_weights, metadata)))
-        fitted = run_jobs(jobs, "fitted", task, n_jobs=params.n_jobs, verbose=params.verbose)
+        fitted = run_members(jobs, "fitted", task, n_jobs=params.n_jobs, verbose=params.verbose)
         return cls(tuple(fitted), tuple(features), n_classes)
 
     def __len__(self) -> int:
@@ -89,9 +90,10 @@ class BagMembers:
             part = X if rows is None else X[rows(number)]
             return self._ask(self.members[number], _columns(part, self.features[number]), metadata)
 
-        if n_jobs in (None, 1):
-            return map(ask, range(len(self)))
-        return iter(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(ask)(number) for number in range(len(self))))
+        if count_workers(n_jobs) == 1:
+            return map(ask, range(len(self)))  # one by one: not all of their answers are in memory at a time
+        with run_jobs([partial(ask, number) for number in range(len(self))], n_jobs, in_threads=True) as answers:
+            return iter(list(answers))
 
     def _ask(self, member: Any, X: Any, metadata: Metadata) -> FloatArray:
         method = asked_method(member, is_classifier=self.n_classes > 0)

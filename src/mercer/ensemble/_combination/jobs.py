@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import sklearn
-from joblib import effective_n_jobs
 from sklearn.base import clone
-from sklearn.utils.parallel import Parallel, delayed
 
 from mercer._base import FitTask
+from mercer._jobs import run_tasks
 from mercer._rows import take_rows
 from mercer._trace import log
 
@@ -56,17 +55,12 @@ class Job:
         return result, time.perf_counter() - started
 
 
-def run_jobs(jobs: Sequence[Job], doing: str, task: FitTask, *, n_jobs: int | None, verbose: int) -> list[Any]:
+def run_members(jobs: Sequence[Job], doing: str, task: FitTask, *, n_jobs: int | None, verbose: int) -> list[Any]:
     """The results in the order of the jobs. Each job is a task "member" to callbacks and a line in the log."""
-    is_serial = min(effective_n_jobs(n_jobs), len(jobs)) == 1
-    runs = (job.run() for job in jobs) if is_serial else iter(Parallel(n_jobs=n_jobs)(delayed(job.run)() for job in jobs))
-    results = []
-    for position, job in enumerate(jobs, start=1):
-        subtask = task.subtask("member")
-        result, seconds = next(runs)
-        subtask.end()
+    owner, results = type(task.estimator).__name__, []
+    runs = run_tasks([job.run for job in jobs], task, "member", n_jobs)
+    for position, (job, (result, seconds)) in enumerate(zip(jobs, runs, strict=True), start=1):
         results.append(result)
-        owner = type(task.estimator).__name__
         log(verbose, "%s: %s %r (%d of %d) in %.3g s", owner, doing, job.name, position, len(jobs), seconds)
     return results
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._arrays import FloatArray
 from mercer._base import FitTask
 from mercer._params import Bool, Fittable, NamedEstimators, Null, NumberOfJobs, OneOf, Rule, Splitter, Verbosity, check_params
-from mercer.ensemble._combination.jobs import Job, fit_jobs, fold_jobs, naming, run_jobs
+from mercer.ensemble._combination.jobs import Job, fit_jobs, fold_jobs, naming, run_members
 from mercer.ensemble._combination.members import KINDS, NamedMembers, check_row_weights
 
 RESPONSES = ("predict_proba", "decision_function", "predict")
@@ -114,7 +114,7 @@ class Stacking(NamedMembers):
         outputs = self._outputs_to_learn_from(members, X, y, methods, routed, params, task)
         columns = as_columns(outputs, methods, is_binary=has_two_classes(found.get("classes_")))
         jobs = [Job("final_estimator", clone(self._final()), fit_final, (self._join(columns, X), y, weights))]
-        (final,) = run_jobs(jobs, "fitted", task, n_jobs=1, verbose=params.verbose)
+        (final,) = run_members(jobs, "fitted", task, n_jobs=1, verbose=params.verbose)
         attributes = {
             **found,
             **self._members_attributes(members, fitted),
@@ -131,7 +131,7 @@ class Stacking(NamedMembers):
     ) -> list[Any]:
         """Clones fitted on all rows; prefit members as they are."""
         if params.cv != "prefit":
-            return run_jobs(fit_jobs(members, X, y, routed), "fitted", task, n_jobs=params.n_jobs, verbose=params.verbose)
+            return run_members(fit_jobs(members, X, y, routed), "fitted", task, n_jobs=params.n_jobs, verbose=params.verbose)
         for name, member in members.items():
             with naming(name, member):
                 check_is_fitted(member)
@@ -144,10 +144,10 @@ class Stacking(NamedMembers):
         options = {"n_jobs": params.n_jobs, "verbose": params.verbose}
         if params.cv == "prefit":
             jobs = [Job(*pair, _respond, (X, method)) for pair, method in zip(members.items(), methods, strict=True)]
-            return run_jobs(jobs, "applied", task, n_jobs=1, verbose=params.verbose)
+            return run_members(jobs, "applied", task, n_jobs=1, verbose=params.verbose)
         X, y, splits = split(X, y, params.cv, is_classifier=self._kind == "classifier")
         jobs = fold_jobs(members, X, y, splits, methods=methods, params=routed, n_jobs=params.n_jobs)
-        outputs = run_jobs(jobs, "cross-validated", task, **options)
+        outputs = run_members(jobs, "cross-validated", task, **options)
         return [
             bounded(output) if method == "decision_function" else output
             for output, method in zip(outputs, methods, strict=True)

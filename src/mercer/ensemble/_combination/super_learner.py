@@ -33,7 +33,7 @@ from mercer._params import (
 from mercer._solvers.simplex import SimplexNewton
 from mercer._trace import store_outcome
 from mercer.ensemble._combination.either_kind import EitherKind
-from mercer.ensemble._combination.jobs import Job, held_out_jobs, run_jobs
+from mercer.ensemble._combination.jobs import Job, held_out_jobs, run_members
 from mercer.ensemble._combination.members import check_row_weights, respond
 from mercer.ensemble._combination.risk import RiskOverRows, check_loss, risks_of
 from mercer.ensemble._combination.stacking import as_columns, fit_final, has_two_classes, response_of
@@ -233,7 +233,7 @@ class SuperLearner(EitherKind):
             train, test = self._hold_out(y, params)
             n_classes = len(found.get("classes_", ()))
             jobs = held_out_jobs(members, X, y, (train, test), methods=methods, params=routed, n_classes=n_classes)
-            outputs = run_jobs(jobs, "applied to rows held out", task, n_jobs=params.n_jobs, verbose=params.verbose)
+            outputs = run_members(jobs, "applied to rows held out", task, n_jobs=params.n_jobs, verbose=params.verbose)
             y, weights = y[test], None if weights is None else weights[test]
         risk = RiskOverRows(params.loss, y, weights, len(found.get("classes_", ())))
         found |= {**self._members_attributes(members, fitted), "stack_method_": methods, **risks_of(members, outputs, risk)}
@@ -285,7 +285,7 @@ class SuperLearner(EitherKind):
         columns = as_columns(outputs, found["stack_method_"], is_binary=has_two_classes(found.get("classes_")))
         Z = np.hstack(columns)
         jobs = [Job("final_estimator", clone(params.final_estimator), fit_final, (Z, y, weights))]
-        (final,) = run_jobs(jobs, "fitted", task, n_jobs=1, verbose=params.verbose)
+        (final,) = run_members(jobs, "fitted", task, n_jobs=1, verbose=params.verbose)
         attributes = {**found, "final_estimator_": final, "_n_columns": [matrix.shape[1] for matrix in columns]}
         if hasattr(final, self.stack_method):
             column = risk.read(getattr(final, self.stack_method)(Z))

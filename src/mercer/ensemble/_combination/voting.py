@@ -11,7 +11,7 @@ import numpy.typing as npt
 from mercer._arrays import FloatArray
 from mercer._base import FitTask
 from mercer._params import ArrayLike, NamedEstimators, Null, NumberOfJobs, Rule, Verbosity, check_params
-from mercer.ensemble._combination.jobs import fit_jobs, run_jobs
+from mercer.ensemble._combination.jobs import fit_jobs, run_members
 from mercer.ensemble._combination.members import NamedMembers, check_row_weights, is_dropped
 
 
@@ -44,7 +44,7 @@ class Voting(NamedMembers):
         routed = self._route(members, check_row_weights(sample_weight, y), metadata)
         task = FitTask.start(self, X, y if labels is None else labels, n_subtasks=len(members))
         jobs = fit_jobs(members, X, y, routed)
-        fitted = run_jobs(jobs, "fitted", task, n_jobs=params.n_jobs, verbose=params.verbose)
+        fitted = run_members(jobs, "fitted", task, n_jobs=params.n_jobs, verbose=params.verbose)
         attributes = {**found, **self._members_attributes(members, fitted)}
         task.end(lambda: attributes)
         self._store(attributes)

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedShuffleSplit, check_cv
-from sklearn.utils.parallel import Parallel, delayed
 
 from mercer._arrays import FloatArray
 from mercer._base import FitTask
+from mercer._jobs import run_tasks
 from mercer._rows import take_rows
 from mercer._wrapped import Metadata, class_scores, index_rows
 from mercer.model_selection._thresholds.setting import Setting, decision_scores
@@ -62,13 +61,8 @@ def score_folds(
     X = index_rows(X, y)
     # Clones are made here, so that a generator among their parameters is copied in the same state for any n_jobs.
     jobs = [partial(_score_fold, setting, clone(estimator), X, y, split, metadata) for split in splits]
-    is_serial = min(effective_n_jobs(n_jobs), len(jobs)) == 1
-    results = (job() for job in jobs) if is_serial else iter(Parallel(n_jobs=n_jobs)(delayed(job)() for job in jobs))
     parent, models, folds = task.subtask("folds", n_subtasks=len(splits)), [], []
-    for _, test in splits:
-        subtask = parent.subtask("fold")
-        model, scores = next(results)
-        subtask.end()
+    for (_, test), (model, scores) in zip(splits, run_tasks(jobs, parent, "fold", n_jobs), strict=True):
         models.append(model)
         folds.append(make_fold(setting, scores, codes[test], None if weights is None else weights[test]))
     parent.end()

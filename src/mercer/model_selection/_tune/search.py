@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal, Protocol
@@ -48,13 +47,8 @@ class Search:
         """Until the proposals end, the time is over, `on_trial` says stop, or Ctrl-C with something finished."""
         try:
             while combinations := self.proposals.ask(self._width()):
-                with closing(self._scored(combinations)) as scored:
-                    for combination, trials in scored:
-                        if trials is None:
-                            return "time limit"
-                        if any([self._is_last(trial) for trial in trials]):  # every finished trial is told
-                            return "stopped"
-                        self.proposals.tell(combination, [self.trials[one.number] for one in combination.candidates])
+                if (status := self._score(combinations)) is not None:
+                    return status
         except KeyboardInterrupt:
             if not self.trials:
                 raise
@@ -64,20 +58,22 @@ class Search:
     def _width(self) -> int:
         return 1 if self.workers.n_workers == 1 else _JOBS_AHEAD * self.workers.n_workers
 
-    def _scored(self, combinations: Sequence[Combination]) -> Generator[tuple[Combination, list[Trial] | None]]:
-        """The newly finished trials of each combination, in order; None from where the time was over."""
+    def _score(self, combinations: Sequence[Combination]) -> SearchStatus | None:
+        """Score the combinations, in order, and tell about them; why the search ends with them, if it does."""
         missing = self._missing(combinations)
-        jobs = [self.fits.jobs(candidates) if candidates else [] for candidates in missing]
-        with closing(self.workers.run([job for batch in jobs for job in batch])) as results:
-            for combination, candidates, batch in zip(combinations, missing, jobs, strict=True):
+        batches = [self.fits.jobs(candidates) if candidates else [] for candidates in missing]
+        with self.workers.run([job for batch in batches for job in batch]) as results:
+            for combination, candidates, batch in zip(combinations, missing, batches, strict=True):
                 by_fold = list(islice(results, len(batch)))
                 if any(scores is None for scores in by_fold):
-                    yield combination, None
-                    return
+                    return "time limit"
                 trials = self._recorded(combination, candidates, by_fold)
                 for twin in combination.candidates:
                     self._is_known(twin)
-                yield combination, trials
+                if any([self._is_last(trial) for trial in trials]):  # every finished trial is told
+                    return "stopped"
+                self.proposals.tell(combination, [self.trials[one.number] for one in combination.candidates])
+        return None
 
     def _missing(self, combinations: Sequence[Combination]) -> list[list[Candidate]]:
         """The candidates of each combination that are to be scored: a point that comes twice, only where it comes first."""

@@ -91,7 +91,8 @@ def tune(
     random_state : int, RandomState or None, default=None
         Of random and Bayesian proposals. The same seed gives the same trials for any `n_jobs`.
     n_jobs : int or None, default=None
-        How many fits to run side by side, in threads; None means one, which may itself use all threads.
+        How many fits to run side by side, in threads that share the cores: None means one, which may itself use all threads,
+        unless a `joblib.parallel_config` says otherwise, -1 as many as there are processors. The result does not depend on it.
     error_score : float or "raise", default=nan
         The score of a fold whose fit failed. NaN never wins.
     on_trial : callable or None, default=None
