@@ -97,9 +97,9 @@ Csr<T> csr(const In1<T>& values, const In1<std::int32_t>& columns, const In1<std
             "sparse matrix: indptr must start at 0 and not decrease");
     const auto n_entries = static_cast<std::size_t>(x.row_starts.back());
     require(n_entries <= x.values.size() && n_entries <= x.columns.size(), "sparse matrix: indptr points behind the entries");
-    const auto in_range = [&](std::int32_t j) { return j >= 0 && static_cast<std::size_t>(j) < n_columns; };
-    require(std::all_of(x.columns.begin(), x.columns.begin() + static_cast<std::ptrdiff_t>(n_entries), in_range),
-            "sparse matrix: a column index is out of range");
+    std::uint32_t largest = 0;  // a negative index is a large one; without a way out of the loop, it runs in vectors
+    for (const std::int32_t j : x.columns.first(n_entries)) largest = std::max(largest, static_cast<std::uint32_t>(j));
+    require(n_entries == 0 || largest < n_columns, "sparse matrix: a column index is out of range");
     return x;
 }
 

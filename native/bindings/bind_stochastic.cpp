@@ -21,12 +21,26 @@ stochastic::Schedule schedule(int number) {
     return static_cast<stochastic::Schedule>(number);
 }
 
+// Rows that keep the Python arrays behind them alive; column numbers are checked once, not in every pass.
 template <Real T>
-stochastic::DenseRows<T> dense_rows(const In2<T>& x) {
-    const stochastic::DenseRows<T> source{matrix<T>(x)};
-    require(source.x.has_contiguous_rows(), "the rows of X must be contiguous");
-    return source;
-}
+struct DenseRowSource : stochastic::DenseRows<T> {
+    explicit DenseRowSource(In2<T> x) : stochastic::DenseRows<T>{matrix<T>(x)}, array(x) {
+        require(this->x.has_contiguous_rows(), "the rows of X must be contiguous");
+    }
+    In2<T> array;
+};
+
+template <Real T>
+struct SparseRowSource : stochastic::CsrRows<T> {
+    SparseRowSource(In1<T> values, In1<std::int32_t> columns, In1<std::int32_t> row_starts, std::size_t n_columns)
+        : stochastic::CsrRows<T>{csr<T>(values, columns, row_starts, n_columns)},
+          values_array(values),
+          columns_array(columns),
+          starts_array(row_starts) {}
+    In1<T> values_array;
+    In1<std::int32_t> columns_array;
+    In1<std::int32_t> starts_array;
+};
 
 template <Real T>
 stochastic::Targets<T> targets(std::size_t n_rows, std::size_t n_outputs, const In1<T>& y, const MaybeIn1<std::int32_t>& positives,
@@ -92,47 +106,37 @@ void bound(const Rows& x, const In1<T>& y, const MaybeIn1<std::int32_t>& positiv
                                vector<double>(intercepts), s, v, threads(n_threads));
 }
 
-template <Real T>
+template <Real T, class Source, class Rows>
 void bind_kernels(nb::module_& m) {
     const auto array = nb::arg().noconvert();
     const auto maybe = nb::arg().noconvert().none();
 
     m.def(
         "stochastic_descent",
-        [](In2<T> x, In1<T> y, MaybeIn1<std::int32_t> positives, MaybeIn1<T> weights, Rows2<double> class_weights, const Rule& rule,
-           In1<std::int64_t> seeds, Out2<std::int32_t> order, Out2<T> coef, MaybeOut2<T> averages, MaybeOut2<T> taxes,
-           Out2<double> state, In1<std::int32_t> is_done, int n_threads) {
-            descend<T>(dense_rows<T>(x), y, positives, weights, class_weights, rule, seeds, order, coef, averages, taxes, state,
-                       is_done, n_threads);
+        [](const Source& x, In1<T> y, MaybeIn1<std::int32_t> positives, MaybeIn1<T> weights, Rows2<double> class_weights,
+           const Rule& rule, In1<std::int64_t> seeds, Out2<std::int32_t> order, Out2<T> coef, MaybeOut2<T> averages,
+           MaybeOut2<T> taxes, Out2<double> state, In1<std::int32_t> is_done, int n_threads) {
+            descend<T, Rows>(x, y, positives, weights, class_weights, rule, seeds, order, coef, averages, taxes, state, is_done,
+                             n_threads);
         },
-        array, array, maybe, maybe, array, nb::arg(), array, array, array, maybe, maybe, array, array, nb::arg(), ReleaseGil());
-    m.def(
-        "sparse_stochastic_descent",
-        [](In1<T> values, In1<std::int32_t> columns, In1<std::int32_t> row_starts, In1<T> y, MaybeIn1<std::int32_t> positives,
-           MaybeIn1<T> weights, Rows2<double> class_weights, const Rule& rule, In1<std::int64_t> seeds, Out2<std::int32_t> order,
-           Out2<T> coef, MaybeOut2<T> averages, MaybeOut2<T> taxes, Out2<double> state, In1<std::int32_t> is_done, int n_threads) {
-            const stochastic::CsrRows<T> x{csr<T>(values, columns, row_starts, coef.shape(1))};
-            descend<T>(x, y, positives, weights, class_weights, rule, seeds, order, coef, averages, taxes, state, is_done,
-                       n_threads);
-        },
-        array, array, array, array, maybe, maybe, array, nb::arg(), array, array, array, maybe, maybe, array, array, nb::arg(),
-        ReleaseGil());
+        nb::arg(), array, maybe, maybe, array, nb::arg(), array, array, array, maybe, maybe, array, array, nb::arg(), ReleaseGil());
     m.def(
         "stochastic_bound",
-        [](In2<T> x, In1<T> y, MaybeIn1<std::int32_t> positives, MaybeIn1<T> weights, Rows2<double> class_weights, const Rule& rule,
-           Rows2<T> coef, In1<double> intercepts, Out2<double> sums, Out2<double> sides, int n_threads) {
-            bound<T>(dense_rows<T>(x), y, positives, weights, class_weights, rule, coef, intercepts, sums, sides, n_threads);
+        [](const Source& x, In1<T> y, MaybeIn1<std::int32_t> positives, MaybeIn1<T> weights, Rows2<double> class_weights,
+           const Rule& rule, Rows2<T> coef, In1<double> intercepts, Out2<double> sums, Out2<double> sides, int n_threads) {
+            bound<T, Rows>(x, y, positives, weights, class_weights, rule, coef, intercepts, sums, sides, n_threads);
         },
-        array, array, maybe, maybe, array, nb::arg(), array, array, array, array, nb::arg(), ReleaseGil());
-    m.def(
-        "sparse_stochastic_bound",
-        [](In1<T> values, In1<std::int32_t> columns, In1<std::int32_t> row_starts, In1<T> y, MaybeIn1<std::int32_t> positives,
-           MaybeIn1<T> weights, Rows2<double> class_weights, const Rule& rule, Rows2<T> coef, In1<double> intercepts,
-           Out2<double> sums, Out2<double> sides, int n_threads) {
-            const stochastic::CsrRows<T> x{csr<T>(values, columns, row_starts, coef.shape(1))};
-            bound<T>(x, y, positives, weights, class_weights, rule, coef, intercepts, sums, sides, n_threads);
-        },
-        array, array, array, array, maybe, maybe, array, nb::arg(), array, array, array, array, nb::arg(), ReleaseGil());
+        nb::arg(), array, maybe, maybe, array, nb::arg(), array, array, array, array, nb::arg(), ReleaseGil());
+}
+
+template <Real T>
+void bind_sources(nb::module_& m, const char* dense, const char* sparse) {
+    const auto array = nb::arg().noconvert();
+    nb::class_<DenseRowSource<T>>(m, dense).def(nb::init<In2<T>>(), array);
+    nb::class_<SparseRowSource<T>>(m, sparse)
+        .def(nb::init<In1<T>, In1<std::int32_t>, In1<std::int32_t>, std::size_t>(), array, array, array, nb::arg());
+    bind_kernels<T, DenseRowSource<T>, stochastic::DenseRows<T>>(m);
+    bind_kernels<T, SparseRowSource<T>, stochastic::CsrRows<T>>(m);
 }
 
 }  // namespace
@@ -157,8 +161,8 @@ void bind_stochastic(nb::module_& m) {
                             intercept_share,
                             average_from};
         });
-    bind_kernels<double>(m);
-    bind_kernels<float>(m);
+    bind_sources<double>(m, "StochasticRows64", "SparseStochasticRows64");
+    bind_sources<float>(m, "StochasticRows32", "SparseStochasticRows32");
 }
 
 }  // namespace mercer::bindings

@@ -33,9 +33,9 @@ SHAPES = {
     "rough_centred_gram": {4: (2 * SIZE, 2 * SIZE), 5: (2 * SIZE,)},
     "left_out_errors": {7: (SIZE, SIZE * SIZE), 9: (SIZE * SIZE,), 10: (SIZE * SIZE, SIZE)},
     "stochastic_descent": {4: (SIZE, 2), 11: (SIZE, 10)},
-    "sparse_stochastic_descent": {2: (SIZE + 1,), 6: (SIZE, 2), 13: (SIZE, 10)},
     "stochastic_bound": {4: (SIZE, 2), 8: (SIZE, 10), 9: (2 * SIZE, SIZE)},
-    "sparse_stochastic_bound": {2: (SIZE + 1,), 6: (SIZE, 2), 10: (SIZE, 10), 11: (2 * SIZE, SIZE)},
+    "SparseStochasticRows32": {2: (SIZE + 1,)},
+    "SparseStochasticRows64": {2: (SIZE + 1,)},
     "slope_sums": {3: (SIZE + 1,)},
     "interior_system": {0: (3, 2 * SIZE), 1: (3, 2 * SIZE)},
     "interior_predict": {0: (3, 2 * SIZE), 1: (3, 2 * SIZE), 4: (6,)},
@@ -201,7 +201,7 @@ READY = {
 }  # fmt: skip
 READY["PlainColumns"] = READY["RankedColumns"]
 # Classes that take values, indices, offsets and a number of columns.
-SPARSE = ("CsrRows", "SparseColumns", "SparseDesign", "SparseExamples", "SparseRows")
+SPARSE = ("CsrRows", "SparseColumns", "SparseDesign", "SparseExamples", "SparseRows", "SparseStochasticRows")
 # Not kernels: they take no arrays, and some of them would run or allocate for as long or as much as they are told.
 EXEMPT = {
     "exchange_progress",

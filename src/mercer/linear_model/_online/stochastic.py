@@ -18,6 +18,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray, require_finite
+from mercer._lazy import lazy_property
 from mercer._native import kernels
 from mercer._trace import Record
 
@@ -175,11 +176,18 @@ class Problem:
         weights[is_left_out] = 0
         return Problem(self.X, self.y, self.positives, weights, self.class_weights)
 
+    @lazy_property
+    def _rows(self) -> Any:
+        """X as the kernels have it."""
+        X, is_double = self.X, self.X.dtype == np.float64
+        if sp.issparse(X):
+            kind = kernels.SparseStochasticRows64 if is_double else kernels.SparseStochasticRows32
+            return kind(X.data, X.indices, X.indptr, X.shape[1])
+        return (kernels.StochasticRows64 if is_double else kernels.StochasticRows32)(X)
+
     def call(self, name: str, *args: Any) -> None:
         """Call a kernel on the rows."""
-        X = self.X
-        rows, prefix = ((X.data, X.indices, X.indptr), "sparse_") if sp.issparse(X) else ((X,), "")
-        getattr(kernels, prefix + name)(*rows, self.y, self.positives, self.weights, self.class_weights, *args)
+        getattr(kernels, name)(self._rows, self.y, self.positives, self.weights, self.class_weights, *args)
 
 
 Score = Callable[[FloatArray, float, int], float]
