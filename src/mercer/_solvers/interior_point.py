@@ -6,8 +6,10 @@ the data. The l1 penalty is one more piece for each coefficient, on the row that
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
@@ -124,8 +126,8 @@ class InteriorPoint:
         centre = self._centre(*(barrier.predict(moved) for barrier, moved in self._moves(change)))
         gradient = self._problem.rows.slope_sums(self._data.correct(centre))
         change = self._solve(factor, gradient, None if self._penalty is None else self._penalty.correct(centre))
-        limits = [barrier.direct(moved, centre) for barrier, moved in self._moves(change)]
-        primal, dual = self._lengths(np.min(limits, axis=0), SHORTEN)
+        limits = [barrier.direct(moved, centre).tolist() for barrier, moved in self._moves(change)]
+        primal, dual = self._lengths(list(map(min, zip(*limits, strict=True))), SHORTEN)
         for barrier in self._barriers:
             barrier.move(primal, dual)
         self._coef = self._coef + primal * change
@@ -149,16 +151,17 @@ class InteriorPoint:
         change[: self._k] = factor.solve(right if of_penalty is None else right + of_penalty)
         return change
 
-    def _lengths(self, limits: FloatArray, share: float) -> tuple[float, float]:
-        primal, dual = (min(1.0, share * float(limit)) for limit in limits)
+    def _lengths(self, limits: list[float], share: float) -> tuple[float, float]:
+        primal, dual = (min(1.0, share * limit) for limit in limits)
         return (min(primal, dual),) * 2 if self._has_one_step else (primal, dual)
 
     def _centre(self, *summaries: FloatArray) -> float:
         """Mehrotra's choice: the further the affine step gets, the closer to zero the products may aim."""
-        primal, dual = self._lengths(np.min([summary[:2] for summary in summaries], axis=0), 1.0)
-        now, by_primal, by_dual, by_both = np.sum([summary[2:] for summary in summaries], axis=0)
+        columns = list(zip(*(summary.tolist() for summary in summaries), strict=True))
+        primal, dual = self._lengths([min(column) for column in columns[:2]], 1.0)
+        now, by_primal, by_dual, by_both = map(sum, columns[2:])
         after = now + primal * by_primal + dual * by_dual + primal * dual * by_both
-        self._mu = float(now) / self._n_products
+        self._mu = now / self._n_products
         return float((max(after, 0.0) / now) ** 3) * self._mu
 
     def _sums(self) -> FloatArray:
@@ -180,7 +183,7 @@ class InteriorPoint:
             self._sync()
             self._data.values = self._problem.rows.values(self._coef)
             gap = self._problem.gap(self._coef, self._data.duals, self._data.values, self._sums())
-        is_finite = np.isfinite(gap).all()
+        is_finite = all(map(math.isfinite, gap))
         is_better = gap.width < 0.9 * self.gap.width or self._mu < 0.9 * self._least_mu
         self._n_idle = 0 if is_finite and is_better else self._n_idle + 1
         self._least_mu = min(self._mu, self._least_mu)
@@ -205,23 +208,30 @@ class _Factor:
     """
 
     def __init__(self, gram: FloatArray, diagonal: FloatArray) -> None:
-        matrix = gram + np.diag(diagonal)
-        squares = np.diag(matrix)
+        matrix = gram.copy()
+        squares = _diagonal(matrix)
+        squares += diagonal
         floor = float(squares.max(initial=0.0)) * 1e-30
         self.scales = 1 / np.sqrt(np.where(squares > floor, squares, 1.0))
         scaled = matrix * self.scales * self.scales[:, None]
         is_definite = np.count_nonzero(diagonal) >= len(diagonal) - 1  # all but the intercept
+        ones = _diagonal(scaled).copy()
         for added in (0.0, *ADDED) if is_definite else ADDED:
-            try:
-                self._factor = cho_factor(scaled + added * np.eye(len(scaled)), lower=True, check_finite=False)
+            _diagonal(scaled)[:] = ones + added
+            # LAPACK's own, as SciPy's functions around it take longer than a small system.
+            self._factor, info = dpotrf(scaled, lower=True, clean=False)
+            if info == 0:
                 return
-            except LinAlgError:
-                continue
         raise FloatingPointError("the system of an interior point is not finite")
 
     def solve(self, right: FloatArray) -> FloatArray:
-        solution: FloatArray = self.scales * cho_solve(self._factor, self.scales * right, check_finite=False)
+        solution: FloatArray = self.scales * dpotrs(self._factor, self.scales * right, lower=True)[0]
         return solution
+
+
+def _diagonal(matrix: FloatArray) -> FloatArray:
+    """A view of the diagonal of a contiguous matrix."""
+    return matrix.reshape(-1)[:: len(matrix) + 1]
 
 
 def _first_state(pieces: FloatArray, gap: FloatArray, typical: float | FloatArray) -> FloatArray:

@@ -21,6 +21,7 @@ from mercer._solvers.linear_loss import LinearRows
 
 LEAST_TOL = 1e-12  # a relative gap below this is rounding
 ROUNDING = 1e-13  # of the loss of values that are all zero: a gap below this is rounding too
+TINY = float(np.finfo(np.float64).tiny)
 
 
 class Gap(NamedTuple):
@@ -52,6 +53,8 @@ class PiecewiseProblem:
         k = self.n_coef
         self.is_bound = (self.quadratic[:k] == 0) & (self.absolute[:k] > 0)
         self.is_free = (self.quadratic[:k] == 0) & (self.absolute[:k] == 0)
+        self._curved = np.flatnonzero(self.quadratic[:k] > 0)
+        self._bound, self._free = np.flatnonzero(self.is_bound), np.flatnonzero(self.is_free)
         self._ends: dict[int, tuple[float, FloatArray]] = {}
 
     def by_row(self, of_pieces: FloatArray) -> FloatArray:
@@ -76,7 +79,7 @@ class PiecewiseProblem:
 
     def relative(self, gap: Gap, tol: float) -> float:
         """The gap relative to the objective, or to the tolerance's share of what is rounding."""
-        return gap.width / max(abs(gap.primal), ROUNDING * self.size / tol, np.finfo(float).tiny)
+        return gap.width / max(abs(gap.primal), ROUNDING * self.size / tol, TINY)
 
     def gap(self, coef: FloatArray, duals: FloatArray, values: FloatArray, sums: FloatArray) -> Gap:
         """Primal and dual value, where `sums` is X'a: what of the dual is infeasible is repaired by moving into its box.
@@ -96,14 +99,14 @@ class PiecewiseProblem:
             sums = (1 - share) * sums + share * sums_at_end
             sums[-1] = 0.0
         shrink = 1.0
-        if self.is_bound.any():
-            excess = np.abs(sums[self.is_bound]) / self.absolute[:k][self.is_bound]
+        if len(self._bound):
+            excess = np.abs(sums[self._bound]) / self.absolute[self._bound]
             shrink = 1 / max(1.0, float(excess.max()))
-        sums = shrink * sums
-        curved = self.quadratic[:k] > 0
-        beyond = np.maximum(np.abs(sums[curved]) - self.absolute[:k][curved], 0)
-        conjugate = float((beyond**2 / (2 * self.quadratic[:k][curved])).sum())
-        left = float(np.abs(sums[self.is_free]) @ (np.abs(coef[:k]) + self.reach)[self.is_free])
+            sums = shrink * sums
+        curved, free = self._curved, self._free
+        beyond = np.maximum(np.abs(sums[curved]) - self.absolute[curved], 0)
+        conjugate = float((beyond**2 / (2 * self.quadratic[curved])).sum())
+        left = float(np.abs(sums[free]) @ (np.abs(coef[free]) + self.reach[free]))
         return Gap(loss + self.penalty(coef), shrink * product - conjugate - left)
 
     def _at_end(self, end: int) -> tuple[float, FloatArray]:
