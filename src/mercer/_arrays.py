@@ -20,6 +20,8 @@ from mercer._rows import with_own_structure
 
 FloatArray = npt.NDArray[Any]
 FLOATS = (np.float64, np.float32)
+LABELS = "biuU"  # the kinds of dtypes whose every value may be a label and none is missing
+HARMLESS = {"multi_output", "y_numeric"}  # what a check of X and y may be told without meaning another one for a plain y
 LARGEST_INDEX = np.iinfo(np.int32).max
 
 # "check" reads X once; "allow-nan" lets NaN (missing) pass; "deferred" leaves the check to `require_finite`, which a fit calls
@@ -55,12 +57,29 @@ def tidy(X: Any) -> Any:
 
 
 def validate(
-    estimator: Any, X: Any, *y: Any, sparse: str | tuple[str, ...] | None = None, finite: Finite = "check", **checks: Any
+    estimator: Any,
+    X: Any,
+    *y: Any,
+    sparse: str | tuple[str, ...] | None = None,
+    finite: Finite = "check",
+    reset: bool = True,
+    **checks: Any,
 ) -> Any:
-    """scikit-learn's `validate_data`, with a float X as the kernels take it; X and y where y is given."""
+    """scikit-learn's `validate_data`, with a float X as the kernels take it; X and y where y is given.
+
+    Plain arrays pass without it: what it asks, of which library an array is for one, takes longer than a fit of few rows.
+    """
+    is_plain = _is_plain(X) and all(_is_plain_target(each, len(X)) for each in y) and checks.keys() <= HARMLESS
+    if is_plain and (reset or _has_known_features(estimator, X)):
+        if finite != "deferred":
+            require_finite(estimator, X, allow_nan=finite == "allow-nan")
+        if reset:
+            vars(estimator).pop("feature_names_in_", None)
+            estimator.n_features_in_ = X.shape[1]
+        return (X, *y) if y else X
     require_countable(estimator, X)
     X = with_own_structure(X)
-    checks |= {"accept_sparse": sparse or False, "dtype": FLOATS, "ensure_all_finite": _finite_option(finite)}
+    checks |= {"accept_sparse": sparse or False, "dtype": FLOATS, "ensure_all_finite": _finite_option(finite), "reset": reset}
     try:
         valid = validate_data(estimator, X, *y, **checks)
     except ValueError as error:
@@ -72,10 +91,6 @@ def check_X(
     estimator: Any, X: Any, *, sparse: str | tuple[str, ...] | None = None, finite: Finite = "check", reset: bool = True
 ) -> Any:
     """X as a float matrix, with the estimator's feature names and count recorded (`reset`) or compared."""
-    if not reset and _is_plain(estimator, X):
-        if finite != "deferred":
-            require_finite(estimator, X, allow_nan=finite == "allow-nan")
-        return X
     return validate(estimator, X, sparse=sparse, finite=finite, reset=reset)
 
 
@@ -99,8 +114,7 @@ def check_X_labels(
 ) -> tuple[Any, npt.NDArray[Any], npt.NDArray[np.intp]]:
     """X as in `check_X`, the sorted classes of y (two or more), and the place of each label among them."""
     X, y = validate(estimator, X, y, sparse=sparse, finite=finite)
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = _sorted_labels(y)
     if len(classes) < 2:
         raise ValueError(
             f"{_name_of(estimator)}: y holds 1 class only, {classes[0]!r}; this solver needs samples of at least 2 classes "
@@ -126,9 +140,17 @@ def check_X_known_labels(
 
 def check_labels(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
     """The sorted labels, and the place of each row's among them; for estimators that leave X to others."""
-    labels = column_or_1d(y, warn=True)
-    check_classification_targets(labels)
-    classes, codes = np.unique(labels, return_inverse=True)
+    return _sorted_labels(column_or_1d(y, warn=True))
+
+
+def _sorted_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
+    """Refuse y that holds no labels; the sorted labels, and the place of each row's among them."""
+    is_plain = y.dtype.kind in LABELS
+    if not is_plain:
+        check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if is_plain and 2 * len(classes) > len(y):  # scikit-learn warns of labels that may be numbers
+        check_classification_targets(y)
     return classes, codes
 
 
@@ -161,7 +183,7 @@ def class_factors(
 
 def check_transformed(estimator: Any, X: Any, *, sparse: str | tuple[str, ...] | None = None) -> Any:
     """What a transformation gave back, as a float matrix of as many columns, whatever their names; NaN and infinity pass."""
-    if not _is_plain(estimator, X):
+    if not _is_plain(X):
         require_countable(estimator, X)
         X = with_own_structure(X)
         X = tidy(check_array(X, accept_sparse=sparse or False, dtype=FLOATS, ensure_all_finite=False))
@@ -171,17 +193,21 @@ def check_transformed(estimator: Any, X: Any, *, sparse: str | tuple[str, ...] |
     return X
 
 
-def _is_plain(estimator: Any, X: Any) -> bool:
+def _is_plain(X: Any) -> bool:
     """Whether X is an array that needs no conversion: one row is then ready in a microsecond."""
-    return (
-        type(X) is np.ndarray
-        and X.ndim == 2
-        and X.dtype in FLOATS
-        and X.shape[0] > 0
-        and X.shape[1] == estimator.n_features_in_
-        and X.flags.aligned
-        and not hasattr(estimator, "feature_names_in_")
-    )
+    return type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and X.size > 0 and X.flags.aligned
+
+
+def _is_plain_target(y: Any, n_rows: int) -> bool:
+    """Whether y is an array of numbers or words, one a row, of which none is missing."""
+    if type(y) is not np.ndarray or y.shape != (n_rows,):
+        return False
+    return y.dtype.kind in LABELS or (y.dtype in FLOATS and bool(np.isfinite(y).all()))
+
+
+def _has_known_features(estimator: Any, X: FloatArray) -> bool:
+    """Whether a plain X has the features that the estimator was fitted to."""
+    return bool(X.shape[1] == estimator.n_features_in_) and not hasattr(estimator, "feature_names_in_")
 
 
 def _name_of(caller: Any) -> str:
