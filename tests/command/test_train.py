@@ -17,8 +17,8 @@ import mercer
 from mercer.datasets import dataset_path
 from tests.command.driver import environment, run, run_json, start
 
-CLASSES = ("--models", "logistic,decisiontree", "--time", "2s")
-NUMBERS = ("--models", "Ridge,decisiontree", "--time", "2s")
+CLASSES = ("--models", "logistic,decisiontree", "--time", "1s")
+NUMBERS = ("--models", "Ridge,decisiontree", "--time", "1s")
 
 
 @pytest.fixture(scope="module")
@@ -183,7 +183,11 @@ def test_columns_can_be_dropped_and_named_otherwise(numbers):
     assert columns["key"]["kind"] == "category"
 
 
-@pytest.mark.parametrize("labels", [[0, 1], [False, True], [1.0, 2.0], [10, 20, 30]], ids=str)
+@pytest.mark.parametrize(
+    "labels",
+    [[False, True], [1.0, 2.0], *(pytest.param(labels, marks=pytest.mark.slow) for labels in ([0, 1], [10, 20, 30]))],
+    ids=str,
+)
 def test_classes_may_be_numbers_or_booleans(tmp_path, labels):
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)
@@ -209,7 +213,7 @@ def test_the_rows_of_the_worst_errors_are_found_in_the_file(tmp_path, target):
         lines[place] = f"L{place:04d},0.5,,"  # no target
     (tmp_path / "data.csv").write_text("key,x,number,label\n" + "\n".join(lines) + "\n")
     other = {"number": "label", "label": "number"}[target]
-    options = ("--models", "decisiontree", "--time", "2s", "--drop", other)
+    options = ("--models", "decisiontree", "--time", "1s", "--drop", other)
     run_json("train", "data.csv", "-t", target, *options, "--out", "run", cwd=tmp_path)
     report = run_json("report", "run", cwd=tmp_path)
     assert len(report["errors"]) == 12
@@ -247,7 +251,7 @@ def test_ctrl_c_ends_with_the_best_so_far(numbers):
     assert (numbers / "stopped" / "model.mercer").exists()
 
 
-@pytest.mark.parametrize("after", [1, 9, 21])
+@pytest.mark.parametrize("after", [9, *(pytest.param(after, marks=pytest.mark.slow) for after in (1, 21))])
 def test_a_killed_run_goes_on_and_repeats_nothing_that_was_finished(numbers, after):
     name = f"killed{after}"
     code, _, _ = _interrupted(numbers, name, after, signal.SIGKILL)
@@ -256,7 +260,7 @@ def test_a_killed_run_goes_on_and_repeats_nothing_that_was_finished(numbers, aft
     before = journal.read_bytes()
     whole = before[: before.rfind(b"\n") + 1]
     plan = json.loads((numbers / name / "run.json").read_text())
-    plan["settings"]["seconds"] = 8.0  # the rest need not take a minute
+    plan["settings"]["seconds"] = 2.0  # the rest need not take a minute
     (numbers / name / "run.json").write_text(json.dumps(plan))
     summary = run_json("train", "--resume", name, cwd=numbers)
     assert summary["best"]["model"]
