@@ -200,7 +200,7 @@ def _is_plain(X: Any) -> bool:
 
 def _is_plain_target(y: Any, n_rows: int) -> bool:
     """Whether y is an array of numbers or words, one a row, of which none is missing."""
-    if type(y) is not np.ndarray or y.shape != (n_rows,):
+    if type(y) is not np.ndarray or y.shape != (n_rows,) or not (y.flags.c_contiguous and y.flags.aligned):
         return False
     return y.dtype.kind in LABELS or (y.dtype in FLOATS and bool(np.isfinite(y).all()))
 
