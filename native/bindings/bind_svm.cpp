@@ -18,7 +18,7 @@ void checked_epoch(const Examples& x, const Rows2<double>& fields, double epsilo
                    const Out1<double>& duals, const Out1<double>& coef, const Out1<double>& summary) {
     const std::size_t n = x.rows();
     const auto terms = rows<double>(fields);
-    require(terms.rows == 5 && terms.cols == n, "the terms must have five rows, with one value per row of X");
+    require(terms.rows == n && terms.cols == 5, "the terms must have a line of five values per row of X");
     require(active.shape(0) == n && duals.shape(0) == n, "there must be one number and one dual variable per row of X");
     require(coef.shape(0) == x.cols() + 1, "the coefficients must have one value per column of X, and the intercept");
     require(n_active >= 0 && static_cast<std::size_t>(n_active) <= n, "there are not so many rows to be active");

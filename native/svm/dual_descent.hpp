@@ -70,17 +70,18 @@ struct SparseExamples {
     }
 };
 
-// What does not change: rows target, low, up, curvature and squared norm, of one column an example.
+// What does not change, a line an example: target, low, up, curvature and squared norm.
 struct DualTerms {
     RowMajor<const double> fields;
     double epsilon;
     double prior;
 
-    double target(std::size_t i) const { return fields(0, i); }
-    double low(std::size_t i) const { return fields(1, i); }
-    double up(std::size_t i) const { return fields(2, i); }
-    double curvature(std::size_t i) const { return fields(3, i); }
-    double squared_norm(std::size_t i) const { return fields(4, i); }
+    double target(std::size_t i) const { return fields(i, 0); }
+    double low(std::size_t i) const { return fields(i, 1); }
+    double up(std::size_t i) const { return fields(i, 2); }
+    double curvature(std::size_t i) const { return fields(i, 3); }
+    double squared_norm(std::size_t i) const { return fields(i, 4); }
+    void prefetch(std::size_t i) const { prefetch_run(fields.row(i), fields.cols); }
 };
 
 namespace detail {
@@ -115,6 +116,7 @@ template <class Examples>
 void dual_epoch(const Examples& x, const DualTerms& terms, double patience, std::uint64_t seed, std::uint64_t epoch,
                 std::size_t n_active, std::span<std::int32_t> active, std::span<double> duals, std::span<double> coef,
                 std::span<double> summary) {
+    constexpr std::size_t kAhead = 4;
     Philox random(seed, epoch);
     for (std::size_t k = n_active; k > 1; --k) std::swap(active[k - 1], active[random.below(static_cast<std::uint32_t>(k))]);
     double largest = 0;
@@ -122,7 +124,11 @@ void dual_epoch(const Examples& x, const DualTerms& terms, double patience, std:
     for (std::size_t k = 0; k < n_active;) {
         if (k % 256 == 0) checkpoint();
         const auto i = static_cast<std::size_t>(active[k]);
-        if (k + 1 < n_active) x.prefetch(static_cast<std::size_t>(active[k + 1]));
+        if (k + kAhead < n_active) {
+            const auto next = static_cast<std::size_t>(active[k + kAhead]);
+            x.prefetch(next);
+            terms.prefetch(next);
+        }
         const double slope = x.product(i, coef.data()) + intercept - terms.target(i) + terms.curvature(i) * duals[i];
         const double violation = detail::projected_slope(terms, i, duals[i], slope);
         const bool is_far =

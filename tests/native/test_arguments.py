@@ -43,7 +43,7 @@ SHAPES = {
     "interior_step": {0: (3, 2 * SIZE), 1: (3, 2 * SIZE), 6: (3, 2 * SIZE), 7: (2,)},
     "interior_move": {0: (3, SIZE), 3: (3, SIZE)},
     "interior_totals": {0: (3, 2 * SIZE), 1: (2 * SIZE,), 3: (5,)},
-    "dual_epoch": {1: (5, SIZE), 10: (SIZE + 1,), 11: (2,)},
+    "dual_epoch": {1: (SIZE, 5), 10: (SIZE + 1,), 11: (2,)},
     "curvature_product": {2: (SIZE + 1,), 3: (SIZE + 1,)},
     "multiclass_epoch": {11: (SIZE + 1, 8), 12: (2,)},
     "SparseExamples": {2: (SIZE + 1,)},

@@ -99,7 +99,7 @@ class DualDescent(DualEpochs):
         scale = float(np.abs(terms.target).max(initial=0.0)) or 1.0
         super().__init__(X, prior=prior, tol=tol, seed=seed, scale=scale, size=terms.size())
         self.terms = terms
-        self._fields = np.stack([terms.target, terms.low, terms.up, terms.curvature, self._norms])
+        self._fields = np.column_stack([terms.target, terms.low, terms.up, terms.curvature, self._norms])
         self._duals, self._coef = np.zeros(self._n), np.zeros(X.shape[1] + 1)
         if self._is_free:
             self._coef[-1] = terms.best_intercept(np.zeros(self._n), 0.0)

@@ -14,6 +14,8 @@ from mercer._trace import Record
 
 LAST_PRECISION = 1e-14
 LONGEST_WAIT = 100  # epochs between two looks at the gap
+FEW_ROWS = 10  # so many rows need a free intercept to weigh as much as they do
+LEAST_PRIOR = 0.1  # of that: for many rows
 PATIENCE = 0.5  # of the last epoch's largest violation: a row that is optimal by more is left out for now
 
 
@@ -56,10 +58,19 @@ class DualEpochs:
         self._examples, self._n, self._norms = make_examples(self._X), X.shape[0], squared_norms(X)
         if not np.isfinite(self._norms).all():
             raise FloatingPointError("the squares of X overflow")
-        self._prior = float(self._norms.mean()) or 1.0 if prior is None else prior
+        self._prior = self._free_prior(self._n) if prior is None else prior
         self._active, self._n_active, self._patience = np.arange(self._n, dtype=np.int32), self._n, np.inf
         self._precision, self._epoch, self._n_waited = self.first_precision * scale, 0, 0
         self.is_stuck = False
+
+    def _free_prior(self, n_active: int) -> float:
+        """What a free intercept weighs in an epoch, against the squared norms of rows.
+
+        Every row that is visited moves the intercept by its share, and all of them pull at it: many need little each, or each
+        would undo what the others did. Few would take for ever to bring the sum of the duals to zero.
+        """
+        largest = float(self._norms.mean()) or 1.0
+        return largest * min(max(FEW_ROWS / max(n_active, 1), LEAST_PRIOR), 1.0)
 
     def _run_epoch(self, summary: FloatArray) -> None:
         """Visit the active rows; write how many stay active, and the largest violation."""
@@ -87,6 +98,7 @@ class DualEpochs:
         self._epoch += 1
         n_active, violation = int(summary[0]), float(summary[1])
         if self._is_free:
+            self._prior = self._free_prior(n_active)
             violation = max(violation, self._move_intercepts())
         self._schedule(n_active, violation)
         return {"objective": self.gap.primal, "gap": self.gap.width, "violation": violation, "n_active": float(n_active)}

@@ -73,15 +73,15 @@ class MulticlassDescent(DualEpochs):
     ) -> None:
         super().__init__(X, prior=prior, tol=tol, seed=seed, scale=1.0, size=float(costs.sum()))
         self._codes, self._costs = np.ascontiguousarray(codes, dtype=np.int32), costs
-        self._terms = (self._codes, costs, self._norms, self._prior)
         n_padded = -(-n_classes // TOGETHER) * TOGETHER
         self._duals, self._coef = np.zeros((self._n, n_classes)), np.zeros((X.shape[1] + 1, n_padded))
         self._intercept = self._coef[-1, :n_classes]  # a view
         self.coef, self.gap = self._coef[:, :n_classes].copy(), Gap(float(costs.sum()), 0.0)
 
     def _run_epoch(self, summary: FloatArray) -> None:
+        terms = (self._codes, self._costs, self._norms, self._prior)
         place = (self._patience, self._seed, self._epoch, self._n_active, self._active)
-        kernels.multiclass_epoch(self._examples, *self._terms, *place, self._duals, self._coef, summary)
+        kernels.multiclass_epoch(self._examples, *terms, *place, self._duals, self._coef, summary)
 
     def _move_intercepts(self) -> float:
         moves = self._prior * self._duals.sum(axis=0)
