@@ -1,7 +1,8 @@
-#include "bindings/arrays.hpp"
+#include "bindings/sparse_rows.hpp"
 #include "linear_model/centred_rows.hpp"
 #include "linear_model/left_out.hpp"
 #include "linear_model/sparse_products.hpp"
+#include "linear_model/sparse_vectors.hpp"
 
 namespace mercer::bindings {
 
@@ -89,6 +90,31 @@ void bind_ridge(nb::module_& m) {
             linear_model::sparse_products<double>(x, per_row<double>(weights, x.rows), rows<double>(products), threads(n_threads));
         },
         array, array, array, nb::arg().noconvert().none(), array, nb::arg(), ReleaseGil());
+    m.def(
+        "sparse_values",
+        [](const SparseExampleSource& x, In1<double> given, double constant, Out1<double> values) {
+            require(given.shape(0) == x.cols() && values.shape(0) == x.rows(),
+                    "sparse_values: the vector must have one value per column of X, and the result one per row");
+            linear_model::sparse_values(x.x, vector<double>(given), constant, vector<double>(values));
+        },
+        nb::arg(), array, nb::arg(), array, ReleaseGil());
+    m.def(
+        "sparse_sums",
+        [](const SparseExampleSource& x, In1<double> given, Out1<double> sums) {
+            require(given.shape(0) == x.rows() && sums.shape(0) == x.cols(),
+                    "sparse_sums: the vector must have one value per row of X, and the result one per column");
+            linear_model::sparse_sums(x.x, vector<double>(given), vector<double>(sums));
+        },
+        nb::arg(), array, array, ReleaseGil());
+    m.def(
+        "sparse_moments",
+        [](const SparseExampleSource& x, In1<double> weights, Out1<double> sums, Out1<double> squares) {
+            require(weights.shape(0) == x.rows(), "sparse_moments: there must be one weight per row of X");
+            require(sums.shape(0) == x.cols() && squares.shape(0) == x.cols(),
+                    "sparse_moments: the results must have one value per column of X");
+            linear_model::sparse_moments(x.x, vector<double>(weights), vector<double>(sums), vector<double>(squares));
+        },
+        nb::arg(), array, array, array, ReleaseGil());
     m.def(
         "rough_row_gram",
         [](In2<float> x, MaybeIn1<float> weights, bool is_centred, Out2<double> gram, Out1<double> means, int n_threads) {

@@ -1,4 +1,4 @@
-#include "bindings/arrays.hpp"
+#include "bindings/sparse_rows.hpp"
 #include "svm/curvature_product.hpp"
 #include "svm/dual_descent.hpp"
 #include "svm/multiclass_descent.hpp"
@@ -52,21 +52,10 @@ void checked_multiclass_epoch(const Examples& x, const In1<std::int32_t>& labels
                           seed, epoch, static_cast<std::size_t>(n_active), numbers, a, w, vector<double>(summary));
 }
 
-// Examples that keep the Python arrays behind them alive; column numbers are checked once, not in every epoch.
+// Examples that keep the Python array behind them alive.
 struct DenseExampleSource : svm::DenseExamples {
     explicit DenseExampleSource(Rows2<double> x) : svm::DenseExamples{bindings::rows<double>(x)}, array(x) {}
     Rows2<double> array;
-};
-
-struct SparseExampleSource : svm::SparseExamples {
-    SparseExampleSource(In1<double> values, In1<std::int32_t> columns, In1<std::int32_t> row_starts, std::size_t n_columns)
-        : svm::SparseExamples{csr<double>(values, columns, row_starts, n_columns)},
-          values_array(values),
-          columns_array(columns),
-          starts_array(row_starts) {}
-    In1<double> values_array;
-    In1<std::int32_t> columns_array;
-    In1<std::int32_t> starts_array;
 };
 
 template <class Source, class Examples>

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer._native import kernels
 from mercer._solvers.linear_loss import sparse_products
+from mercer._solvers.sparse_vectors import SparseVectors
 from mercer.linear_model import LinearRegression
 from mercer.linear_model._least_squares import solvers as module
 from tests.reference.least_squares import least_squares
@@ -199,3 +200,16 @@ def test_products_of_sparse_rows_take_entries_in_any_order_and_refuse_wrong_ones
     for arguments in wrong:
         with pytest.raises(ValueError, match=r"sparse|per row"):
             kernels.sparse_products(*arguments, 1)
+
+
+@pytest.mark.parametrize("shape", [(50, 7), (7, 50), (3, 1), (5, 3)])
+def test_products_with_single_vectors_equal_dense_ones(shape):
+    random = np.random.default_rng(0)
+    X = sp.random_array(shape, density=0.4, rng=random, format="csr")
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    vectors, dense = SparseVectors(X), X.toarray()
+    by_column, by_row = random.normal(size=shape[1]), random.normal(size=shape[0])
+    np.testing.assert_allclose(vectors.values(by_column, 0.5), dense @ by_column + 0.5, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(vectors.sums(by_row), dense.T @ by_row, rtol=1e-12, atol=1e-13)
+    for found, expected in zip(vectors.moments(by_row), (dense.T @ by_row, (dense**2).T @ by_row), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)

@@ -305,6 +305,33 @@ def test_non_negative_coefficients_on_other_data(data):
     assert ours.certificate_.converged
 
 
+@pytest.mark.parametrize("n_targets", [None, 2])
+@pytest.mark.parametrize("shape", [(300, 40), (40, 300)])
+def test_conjugate_gradients_reach_tiny_tolerances_by_the_rows_themselves(shape, n_targets):
+    random = np.random.default_rng(0)
+    X = sp.random_array(shape, density=0.2, rng=random, format="csr")
+    y = random.normal(size=shape[0] if n_targets is None else (shape[0], n_targets)) + 100
+    weights = random.exponential(size=shape[0])
+    model = Ridge(0.1, solver="sparse_cg", tol=1e-12).fit(X, y, weights)
+    is_wide = shape[0] < shape[1]
+    assert model.certificate_.method == "conjugate gradients" + ("" if is_wide else ", preconditioned")
+    assert model.certificate_.status is Status.CONVERGED
+    roots = np.sqrt(weights)[:, None]
+    A = (X.toarray() - np.average(X.toarray(), axis=0, weights=weights)) * roots
+    targets = y.reshape(len(y), -1)
+    b = (targets - np.average(targets, axis=0, weights=weights)) * roots
+    coef = model.coef_.reshape(b.shape[1], -1)
+    gradient = A.T @ (b - A @ coef.T) - 0.1 * coef.T
+    assert np.linalg.norm(gradient, axis=0).max() <= 3e-12 * np.linalg.norm(A.T @ b, axis=0).max()
+
+
+def test_wide_sparse_rows_take_no_more_iterations_than_without_scaled_columns():
+    random = np.random.default_rng(0)
+    X = sp.random_array((200, 2_000), density=0.02, rng=random, format="csr", data_sampler=random.standard_normal)
+    model = Ridge(1.0, solver="sparse_cg").fit(X, random.normal(size=200))
+    assert model.n_iter_ <= 15  # by scaled columns, 40
+
+
 def test_an_iterative_fit_tells_how_it_went_and_warns_at_the_end_of_its_iterations():
     X, y = make_data(12, 300, 20)
     with pytest.warns(ConvergenceWarning, match=r"^Ridge: after 3 iterations the gradient is .* raise max_iter"):

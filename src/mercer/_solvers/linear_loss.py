@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from mercer._arrays import FloatArray
 from mercer._lazy import lazy_property
 from mercer._native import kernels
+from mercer._solvers.sparse_vectors import SparseVectors
 
 Codes = npt.NDArray[np.int32]
 
@@ -142,14 +143,13 @@ class SparseLinearRows:
 
     def __init__(self, X: Any, *, n_threads: int) -> None:
         self._X = X.tocsr().astype(np.float64, copy=False)
-        self._transposed = self._X.T  # by columns: its products add up in the order of the rows, as those by rows would
+        self._vectors = SparseVectors(self._X)
         self._n_threads = n_threads
         self.n_rows, self.n_features = X.shape
         self.shift = np.zeros(self.n_features)
 
     def values(self, coef: FloatArray) -> FloatArray:
-        raw: FloatArray = self._X @ coef[:-1] + coef[-1]
-        return raw
+        return self._vectors.values(coef[:-1], float(coef[-1]))
 
     def loss(self, loss: Any, y: FloatArray, weights: FloatArray | None, coef: FloatArray, *, with_hessian: bool) -> Evaluation:
         slopes, curvatures = np.empty(self.n_rows), np.empty(self.n_rows)
@@ -158,31 +158,22 @@ class SparseLinearRows:
         return Evaluation(value, gradient, hessian, np.array([[curvatures.sum()]]), curvatures)
 
     @lazy_property
-    def _squares(self) -> Any:
-        squares = self._transposed.copy()
-        squares.data **= 2
-        return squares
-
-    @lazy_property
-    def _examples(self) -> Any:
-        X = self._X
-        return kernels.SparseExamples(X.data, X.indices, X.indptr, self.n_features)
+    def _transposed(self) -> Any:
+        return self._X.T  # by columns: its products add up in the order of the rows, as those of single vectors do
 
     def curvature_diagonal(self, curvatures: FloatArray) -> FloatArray:
         """The diagonal of X' diag(curvatures) X."""
-        return np.append(self._squares @ curvatures, curvatures.sum())
+        return np.append(self._vectors.moments(curvatures)[1], curvatures.sum())
 
     def curvature_product(self, curvatures: FloatArray, vector: FloatArray) -> FloatArray:
         """X' diag(curvatures) X times a vector, in one pass over the rows that have a curvature."""
-        product = np.empty(self.n_features + 1)
-        kernels.curvature_product(self._examples, curvatures, vector, product)
-        return product
+        return self._vectors.curvature_product(curvatures, vector)
 
     def weighted_sums(self, slopes: FloatArray, curvatures: FloatArray) -> tuple[FloatArray, FloatArray]:
         d = self.n_features
         hessian = np.empty((d + 1, d + 1))
         hessian[:d, :d] = sparse_products(self._X, curvatures, n_threads=self._n_threads)
-        hessian[d, :d] = hessian[:d, d] = self._transposed @ curvatures
+        hessian[d, :d] = hessian[:d, d] = self._vectors.sums(curvatures)
         hessian[d, d] = curvatures.sum()
         return self.slope_sums(slopes), hessian
 
@@ -200,11 +191,11 @@ class SparseLinearRows:
 
     def column_moments(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         total = weights.sum()
-        means = self._transposed @ weights / total
-        return means, np.maximum(self._transposed.power(2) @ weights - total * means**2, 0)
+        sums, squares = self._vectors.moments(weights)
+        return sums / total, np.maximum(squares - sums**2 / total, 0)
 
     def slope_sums(self, slopes: FloatArray) -> FloatArray:
-        return np.append(self._transposed @ slopes, slopes.sum())
+        return np.append(self._vectors.sums(slopes), slopes.sum())
 
     def pick(self, index: Any) -> FloatArray:
         picked = self._X[index].toarray()
@@ -270,8 +261,10 @@ class LinearLoss:
         return Evaluation(value + penalty, gradient, hessian)
 
     def gap(self, at: Evaluation) -> float | None:
-        """An upper bound of F minus its minimum, or None where some coefficient is not penalised or no Hessian was taken."""
-        return None if at.hessian is None else self.gap_given(at, float(at.hessian[-1, -1]))
+        """An upper bound of F minus its minimum, or None where some coefficient is not penalised or no curvature was taken."""
+        if at.hessian is not None:
+            return self.gap_given(at, float(at.hessian[-1, -1]))
+        return None if at.curvature is None else self.gap_given(at, float(at.curvature[0, 0]))
 
     def gap_given(self, at: Evaluation, curvature: float) -> float | None:
         """The same for a known curvature in the intercept.

@@ -108,6 +108,9 @@ class DenseRows:
         kernels.apply_columns(self._X, self._weights, x_mean, duals, coef, self._n_threads)
         return coef
 
+    def normal(self, means: FloatArray, coef: FloatArray) -> FloatArray:
+        return self.adjoint(means, self.apply(means, coef))
+
     def column_squares(self, means: FloatArray) -> FloatArray:
         squares, step = np.zeros(self.n_features), max(1, BLOCK // self.n_features)
         for first in range(0, self.n_rows, step):

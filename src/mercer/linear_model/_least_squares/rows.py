@@ -103,6 +103,10 @@ class Rows(Protocol):
         """A' v for each row v of duals (targets x rows), as targets x features."""
         ...
 
+    def normal(self, means: FloatArray, coef: FloatArray) -> FloatArray:
+        """A' A coef', as targets x features, for coef of shape targets x features."""
+        ...
+
     def column_squares(self, means: FloatArray) -> FloatArray:
         """The squared norms of the columns of A; zero for columns that are constant up to rounding."""
         ...

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from mercer._arrays import FloatArray
 from mercer._parallel import effective_threads
 from mercer._solvers.linear_loss import sparse_products
+from mercer._solvers.sparse_vectors import SparseVectors
 from mercer.linear_model._least_squares.rows import BLOCK, ROUNDING, Products, RowProducts, SharedFits, centred_targets
 
 CANCELLED = 1e-10  # of a sum of squares about zero: less than this about the mean is not to be trusted
@@ -21,13 +21,17 @@ class SparseRows:
     """Sparse X: never centred in memory; what centring changes is added to the products."""
 
     def __init__(self, X: Any, y: FloatArray, weights: FloatArray | None, *, is_centred: bool):
-        self._X = X.astype(np.float64, copy=False)
+        self._X = X.tocsr().astype(np.float64, copy=False)
         self._y = (y if y.ndim == 2 else y[:, None]).astype(np.float64)
         self.n_rows, self.n_features = X.shape
         self.n_targets = self._y.shape[1]
+        self._is_weighted = weights is not None
         self._weights = np.ones(self.n_rows) if weights is None else weights.astype(np.float64)
+        self._roots = self._weights if weights is None else np.sqrt(self._weights)
         self.weight = float(self._weights.sum())
-        sums = np.concatenate([self._X.T @ self._weights, self._weights @ self._y])
+        self._vectors = SparseVectors(self._X)
+        sums, self._squares_about_zero = self._vectors.moments(self._weights)
+        sums = np.concatenate([sums, self._weights @ self._y])
         self.means = sums / self.weight if is_centred else np.zeros_like(sums)
         self.is_centred = is_centred
 
@@ -36,7 +40,7 @@ class SparseRows:
         x_mean, y = self.means[:d], self._y - self.means[d:]
         weighted = y * self._weights[:, None]
         gram = np.empty((len(self.means), len(self.means)))
-        about_zero = sparse_products(self._X.tocsr(), self._weights, n_threads=effective_threads(None))
+        about_zero = sparse_products(self._X, self._weights, n_threads=effective_threads(None))
         gram[:d, :d] = about_zero - self.weight * np.outer(x_mean, x_mean)
         gram[d:, :d] = (self._X.T @ weighted).T
         gram[:d, d:] = gram[d:, :d].T
@@ -46,14 +50,12 @@ class SparseRows:
         return Products(gram, self.means, self.weight, noise)
 
     def residuals(self, means: FloatArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        x_mean, y_mean = means[: self.n_features], means[self.n_features :]
-        residual = self._y - self._X @ coef.T + (coef @ x_mean - y_mean)
-        weighted = self._weights[:, None] * residual
-        gradient = (self._X.T @ weighted).T - np.outer(weighted.sum(axis=0), x_mean)
-        return np.ascontiguousarray(gradient), np.einsum("ij,ij->j", weighted, residual)
+        residual = (self._y - means[self.n_features :]).T - self._values(means, coef)
+        weighted = residual * self._weights if self._is_weighted else residual
+        return self._sums(means, weighted), np.einsum("ij,ij->i", weighted, residual)
 
     def row_products(self) -> RowProducts:
-        d, roots = self.n_features, np.sqrt(self._weights)
+        d, roots = self.n_features, self._roots
         x_mean = self.means[:d]
         along = self._X @ x_mean
         about_zero = sparse_products(self._X.T.tocsr(), n_threads=effective_threads(None))
@@ -66,21 +68,45 @@ class SparseRows:
         return self.means, self.weight
 
     def targets(self, means: FloatArray) -> FloatArray:
-        return centred_targets(self._y, means[self.n_features :], np.sqrt(self._weights), self.weight)
+        return centred_targets(self._y, means[self.n_features :], self._roots, self.weight)
 
     def apply(self, means: FloatArray, coef: FloatArray) -> FloatArray:
-        values = (self._X @ coef.T).T - (coef @ means[: self.n_features])[:, None]
-        return np.ascontiguousarray(values * np.sqrt(self._weights))
+        values = self._values(means, coef)
+        return values * self._roots if self._is_weighted else values
 
     def adjoint(self, means: FloatArray, duals: FloatArray) -> FloatArray:
-        weighted = duals * np.sqrt(self._weights)
-        coef = (self._X.T @ weighted.T).T - weighted.sum(axis=1)[:, None] * means[: self.n_features]
-        return np.ascontiguousarray(coef)
+        return self._sums(means, duals * self._roots if self._is_weighted else duals)
+
+    def _values(self, means: FloatArray, coef: FloatArray) -> FloatArray:
+        """(X - means) coef', as targets x rows."""
+        offsets = -(coef @ means[: self.n_features])
+        if len(coef) == 1:
+            return self._vectors.values(np.ascontiguousarray(coef[0]), float(offsets[0]))[None, :]
+        values = np.ascontiguousarray((self._X @ coef.T).T)
+        values += offsets[:, None]
+        return values
+
+    def _sums(self, means: FloatArray, weighted: FloatArray) -> FloatArray:
+        """(X - means)' v for each row v of `weighted` (targets x rows), as targets x features."""
+        if len(weighted) == 1:
+            sums = self._vectors.sums(np.ascontiguousarray(weighted[0]))[None, :]
+        else:
+            sums = np.ascontiguousarray((self._X.T @ weighted.T).T)
+        sums -= weighted.sum(axis=1)[:, None] * means[: self.n_features]
+        return sums
+
+    def normal(self, means: FloatArray, coef: FloatArray) -> FloatArray:
+        if len(coef) > 1:
+            return self.adjoint(means, self.apply(means, coef))
+        # In one pass over the rows, as those of (x, 1): what centring takes off is the intercept's part.
+        x_mean = means[: self.n_features]
+        product = self._vectors.curvature_product(self._weights, np.append(coef[0], -(x_mean @ coef[0])))
+        product[:-1] -= product[-1] * x_mean
+        return product[None, :-1]
 
     def column_squares(self, means: FloatArray) -> FloatArray:
         removed = self.weight * means[: self.n_features] ** 2
-        squared = type(self._X)((self._X.data**2, self._X.indices, self._X.indptr), shape=self._X.shape)
-        squares: FloatArray = squared.T @ self._weights - removed
+        squares = self._squares_about_zero - removed
         return np.where(squares > CANCELLED * removed, squares, 0.0)
 
     def column_norms(self) -> FloatArray:
@@ -89,7 +115,7 @@ class SparseRows:
         return norms
 
     def matrices(self, means: FloatArray, weight: float) -> tuple[FloatArray, FloatArray]:
-        roots = np.sqrt(self._weights)
+        roots = self._roots
         A = (self._X.toarray() - means[: self.n_features]) * roots[:, None]
         A[:, np.einsum("ij,ij->j", A, A) <= weight * (means[: self.n_features] * ROUNDING) ** 2] = 0
         return A, self.targets(means).T
@@ -124,19 +150,27 @@ class SparseRows:
 
     def operator(self) -> tuple[LinearOperator, FloatArray]:
         """A as a linear operator, and b. Constant columns are zero in A: their rounding errors would look like data."""
-        x_mean, roots = self.means[: self.n_features], np.sqrt(self._weights)
-        scaled = self._X if (roots == 1).all() else sp.diags(roots) @ self._X
-        columns = scaled.T.tocsr()  # the transpose by its rows: read forty times, and made once
-        if self.is_centred:
-            by_column = self._X.T.tocsr() if scaled is not self._X else columns
-            constant = (by_column.max(axis=1) - by_column.min(axis=1)).toarray().ravel() == 0
-            if constant.any():
-                varies = sp.diags(np.where(constant, 0.0, 1.0))
-                scaled, columns, x_mean = scaled @ varies, varies @ columns, np.where(constant, 0.0, x_mean)
-        A = LinearOperator(
-            shape=self._X.shape,
-            dtype=np.float64,
-            matvec=lambda v: scaled @ v - roots * (x_mean @ v),
-            rmatvec=lambda v: columns @ v - x_mean * (roots @ v),
-        )
-        return A, roots[:, None] * (self._y - self.means[self.n_features :])
+        varies = ~self._constant_columns()
+        means = np.where(varies, self.means[: self.n_features], 0.0)
+        is_masked = not varies.all()
+
+        def apply(vector: FloatArray) -> FloatArray:
+            vector = np.ascontiguousarray(vector * varies if is_masked else vector)
+            values: FloatArray = self.apply(means, vector[None, :])[0]
+            return values
+
+        def adjoint(vector: FloatArray) -> FloatArray:
+            found: FloatArray = self.adjoint(means, vector[None, :])[0]
+            return found * varies if is_masked else found
+
+        A = LinearOperator(shape=self._X.shape, dtype=np.float64, matvec=apply, rmatvec=adjoint)
+        return A, self._roots[:, None] * (self._y - self.means[self.n_features :])
+
+    def _constant_columns(self) -> npt.NDArray[np.bool_]:
+        """Which columns hold one value alone, and not zero; without an intercept, none counts."""
+        is_constant = np.zeros(self.n_features, dtype=bool)
+        suspects = np.flatnonzero((self.column_squares(self.means) == 0) & (self._squares_about_zero > 0))
+        if self.is_centred and len(suspects):
+            columns = self._X[:, suspects].tocsc()
+            is_constant[suspects] = (columns.max(axis=0) - columns.min(axis=0)).toarray().ravel() == 0
+        return is_constant

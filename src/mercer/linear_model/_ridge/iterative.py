@@ -29,66 +29,102 @@ class _Iteration:
         diagonal = self.column_squares + alphas[:, None]
         self.inverse = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=self.column_squares > 0)
         self.coef = np.zeros((len(alphas), rows.n_features))
-        self.residuals = self.targets.copy()
-        self.gradient = rows.adjoint(self.means, self.residuals)
-        self.start = np.linalg.norm(self.gradient, axis=1)
+        self.gradient = rows.adjoint(self.means, self.targets)
+        self.start = np.sqrt(_squares(self.gradient))
 
     def relative(self, gradient: FloatArray) -> FloatArray:
         """The norm of the gradient of each target against that at the start."""
-        norms = np.linalg.norm(gradient, axis=1)
+        norms = np.sqrt(_squares(gradient))
         ratios: FloatArray = np.divide(norms, self.start, out=np.zeros_like(norms), where=self.start > 0)
         return ratios
 
-    def fit(self, method: str, solver: str, *, is_positive: bool = False) -> RidgeFit:
-        """Measured by the rows themselves, not by what the iteration carried along."""
+    def measured(self) -> tuple[FloatArray, FloatArray]:
+        """The residuals and A' times them, by the rows themselves, not by what the iteration carried along."""
         residuals = self.targets - self.rows.apply(self.means, self.coef)
-        squares, total = (np.einsum("ij,ij->i", M, M) for M in (residuals, self.targets))
-        correlations = self.rows.adjoint(self.means, residuals)
+        return residuals, self.rows.adjoint(self.means, residuals)
+
+    def fit(self, method: str, solver: str, *, is_positive: bool = False) -> RidgeFit:
+        """What was found, measured by the rows themselves."""
+        residuals, correlations = self.measured()
         return RidgeFit.of(
-            self.alphas, self.coef, self.means, correlations, squares, total, self.column_squares,
+            self.alphas, self.coef, self.means, correlations, _squares(residuals), _squares(self.targets), self.column_squares,
             method=method, solver=solver, is_positive=is_positive,
         )  # fmt: skip
 
 
-class ConjugateGradients(_Iteration):
-    """Conjugate gradients on the normal equations (CGLS), all targets side by side.
+def _squares(lines: FloatArray) -> FloatArray:
+    """The squared norm of each line."""
+    squares: FloatArray = np.einsum("ij,ij->i", lines, lines)
+    return squares
 
-    Preconditioned by the diagonal, unless alpha is next to nothing: in exact arithmetic, iterates of LSQR on scaled columns.
-    A step is one product with A and one with A'.
+
+class ConjugateGradients(_Iteration):
+    """Conjugate gradients on the normal equations, all targets side by side. A step is one product with A' A.
+
+    Preconditioned by the diagonal where there are at least as many rows as columns and alpha is more than next to nothing. With
+    fewer rows most directions are the penalty's alone, which scaled columns would tear apart into as many values. Where the
+    gradient has fallen to `tol`, it is measured by the rows themselves, and the iteration begins anew if rounding has hidden
+    what is left.
     """
 
     def __init__(self, rows: Rows, alphas: FloatArray, tol: float) -> None:
         super().__init__(rows, alphas, tol)
         # Where next to no penalty tells minimisers of the squares apart, unscaled steps from zero lead to the shortest of them.
-        self.inverse[alphas <= WEAK * self.column_squares.max(initial=0)] = self.column_squares > 0
+        is_weak = alphas <= WEAK * self.column_squares.max(initial=0)
+        self.is_preconditioned = rows.n_rows >= rows.n_features and not is_weak.all()
+        self.inverse[is_weak | (rows.n_rows < rows.n_features)] = self.column_squares > 0
+        self._objective = float(_squares(self.targets).sum()) / 2
+        self._at_end: tuple[FloatArray, FloatArray] | None = None  # residuals and correlations, where they were measured
+        self._least, self._is_stuck = np.inf, False
+        self._relative = self.relative(self.gradient)
+        self._turn()
+
+    def _turn(self) -> None:
+        """Go on along the gradient, as from a start."""
         self._direction = self.inverse * self.gradient
         self._decrease = np.einsum("ij,ij->i", self.gradient, self._direction)
 
     @property
     def is_done(self) -> bool:
-        return bool((self.relative(self.gradient) <= self.tol).all() or not self._decrease.any())
+        return bool(self._is_stuck or (self._relative <= self.tol).all() or not self._decrease.any())
 
     def reached(self) -> float:
         """The largest gradient of a target, against that at the start."""
-        return float(self.relative(self.gradient).max())
+        return float(self._relative.max())
+
+    def measured(self) -> tuple[FloatArray, FloatArray]:
+        return super().measured() if self._at_end is None else self._at_end
 
     def step(self) -> Record:
-        p, alphas = self._direction, self.alphas
-        along = self.rows.apply(self.means, p)
-        curvature = np.einsum("ij,ij->i", along, along) + alphas * np.einsum("ij,ij->i", p, p)
+        p = self._direction
+        along = self.rows.normal(self.means, p)
+        along += self.alphas[:, None] * p
+        curvature = np.einsum("ij,ij->i", along, p)
         # Targets that have arrived stay: further steps would divide noise by noise.
-        moves = (self.relative(self.gradient) > self.tol) & (curvature > 0)
-        length = np.divide(self._decrease, curvature, out=np.zeros_like(curvature), where=moves)[:, None]
-        self.coef = self.coef + length * p
-        self.residuals -= length * along
-        self.gradient = self.rows.adjoint(self.means, self.residuals) - alphas[:, None] * self.coef
+        moves = (self._relative > self.tol) & (curvature > 0)
+        length = np.divide(self._decrease, curvature, out=np.zeros_like(curvature), where=moves)
+        self.coef, self._at_end = self.coef + length[:, None] * p, None
+        self.gradient -= length[:, None] * along
+        self._objective -= float(length @ self._decrease) / 2
         scaled = self.inverse * self.gradient
         decrease = np.einsum("ij,ij->i", self.gradient, scaled)
         ratio = np.divide(decrease, self._decrease, out=np.zeros_like(decrease), where=self._decrease > 0)
-        self._direction, self._decrease = scaled + ratio[:, None] * p, decrease
-        squares = np.einsum("ij,ij->i", self.residuals, self.residuals)
-        objective = float(squares.sum() + alphas @ np.einsum("ij,ij->i", self.coef, self.coef)) / 2
-        return {"gradient": self.reached(), "objective": objective}
+        scaled += ratio[:, None] * p
+        self._direction, self._decrease = scaled, decrease
+        self._relative = self.relative(self.gradient)
+        if self.is_done:
+            self._measure()
+        return {"gradient": self.reached(), "objective": self._objective}
+
+    def _measure(self) -> None:
+        """Replace what was carried along by what the rows say."""
+        self._at_end = self.measured()
+        residuals, correlations = self._at_end
+        self.gradient = correlations - self.alphas[:, None] * self.coef
+        self._objective = float(_squares(residuals).sum() + self.alphas @ _squares(self.coef)) / 2
+        self._relative = self.relative(self.gradient)
+        self._is_stuck, self._least = self.reached() > self._least / 2, self.reached()
+        self._turn()
 
 
 class NonNegative(_Iteration):

@@ -161,7 +161,8 @@ class RidgeModel(NoSummary, MercerEstimator):
             status, history = run_solver(
                 solver, task, max_iter=max_iter, verbose=0, fitted=lambda: self._fitted(_current(solver, Y, params))
             )
-            fit = solver.fit("conjugate gradients, preconditioned", "sparse_cg" if params.solver == "auto" else params.solver)
+            method = "conjugate gradients, preconditioned" if solver.is_preconditioned else "conjugate gradients"
+            fit = solver.fit(method, "sparse_cg" if params.solver == "auto" else params.solver)
             return fit, _iterated(fit, solver, status, history, max_iter)
         fit = solve_direct(rows, alphas, by_svd=params.solver == "svd") if solve is None else solve(alphas)
         return fit, _direct(fit)
@@ -227,9 +228,9 @@ class Ridge(RidgeModel, MultiOutputMixin, LinearRegressor):  # type: ignore[misc
         - "auto": "cholesky", and "sparse_cg" for sparse X with more than 1000 rows and columns;
         - "cholesky": direct, on the products of columns or, where there are fewer rows, of rows; refined by the residuals;
         - "svd": direct, by singular values of a copy of X; dense X only;
-        - "lsqr", "sparse_cg", "sag", "saga": conjugate gradients on the normal equations, preconditioned by the diagonal unless
-          alpha is next to nothing (scaled columns would then lead to another solution than that of least norm). In exact
-          arithmetic that is LSQR on scaled columns; nothing stochastic runs under the names "sag" and "saga";
+        - "lsqr", "sparse_cg", "sag", "saga": conjugate gradients on the normal equations, preconditioned by the diagonal where
+          there are at least as many rows as columns, unless alpha is next to nothing (scaled columns would then lead to another
+          solution than that of least norm); nothing stochastic runs under the names "sag" and "saga";
         - "lbfgs": L-BFGS-B; for `positive=True` only.
     positive : bool, default=False
         Whether to restrict the coefficients to be >= 0: by an active-set method with up to 2000 features, else by L-BFGS-B.
@@ -400,6 +401,7 @@ def _direct(fit: RidgeFit) -> Outcome:
 def _iterated(
     fit: RidgeFit, solver: ConjugateGradients | NonNegative, status: Status, history: list[Record], max_iter: int
 ) -> Outcome:
+    status = status.given(is_reached=solver.reached() <= solver.tol)
     certificate = fit.certificate_of_iterations(status, solver.reached(), solver.tol)
     warning = None
     if status in (Status.MAX_ITER, Status.INEXACT):
