@@ -445,6 +445,27 @@ def test_many_columns_take_l_bfgs_to_the_same_minimum(is_sparse, monkeypatch):
         PoissonRegressor(alpha=0, max_iter=500).fit(rows, y).summary()
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("alpha", [0.0, 1e-3])
+@pytest.mark.parametrize("n_columns", [6, 12])
+def test_sparse_rows_reach_what_newtons_method_reaches(n_columns, alpha, fit_intercept):
+    random = np.random.default_rng(n_columns)
+    X = (random.random((400, n_columns)) < 0.3) * random.exponential(size=(400, n_columns))
+    X *= 10.0 ** random.uniform(-1, 1, n_columns)
+    X[:, 1] = X[:, 0] + 0.01 * X[:, 1]  # which curvatures of single columns do not tell: a Hessian ends it
+    y = random.poisson(np.exp(X @ random.normal(size=n_columns) / np.abs(X).sum(axis=1).max())).astype(float)
+    weights = random.exponential(size=400)
+    options = {"alpha": alpha, "tol": 1e-9, "fit_intercept": fit_intercept}
+    expected = PoissonRegressor(solver="newton-cholesky", **options).fit(X, y, weights)
+    model = PoissonRegressor(**options).fit(sp.csr_array(X), y, weights)
+    assert model.certificate_.method == "L-BFGS"
+    assert model.certificate_.converged
+    assert model.n_iter_ <= 40
+    np.testing.assert_allclose(model.certificate_.primal, expected.certificate_.primal, rtol=1e-10)
+    np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=1e-4)
+    assert (model.certificate_.gap is None) == (alpha == 0)
+
+
 def test_l_bfgs_handles_more_columns_than_a_hessian_would_fit():
     random = np.random.default_rng(0)
     X = sp.random_array((300, 30_000), density=1e-3, rng=random, format="csr")

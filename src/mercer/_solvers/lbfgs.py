@@ -9,13 +9,14 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._solvers.descent import Descent, SmoothProblem, dot
-from mercer._solvers.linear_loss import Evaluation, LinearRows
-from mercer._solvers.newton import newton_direction
+from mercer._solvers.linear_loss import Evaluation, LinearLoss, LinearRows, SparseLinearRows
+from mercer._solvers.newton import HessianFactor, newton_direction
 from mercer._solvers.softmax import SoftmaxLoss
 from mercer._solvers.sparse_dual import Labels
 from mercer._trace import Record
 
 MEMORY = 10
+LEAST_CURVATURE = 1e-12  # of a column against the largest, where there is no penalty
 MOST_GRAM_COLUMNS = 400  # beyond, only the norms of the columns are used
 
 
@@ -108,6 +109,69 @@ class ScoringLbfgs(Lbfgs):
 
     def _precondition(self, vector: FloatArray) -> FloatArray:
         return newton_direction(replace(self.at, gradient=-vector))
+
+
+class ColumnCurvatures:
+    """An approximate inverse of the Hessian: of its diagonal, for columns less their means, which leave the intercept alone.
+
+    The first step along it has the length that the Hessian itself asks for. Two passes over X, then O(d).
+    """
+
+    def __init__(self, problem: LinearLoss, at: Evaluation) -> None:
+        rows = problem.rows
+        assert isinstance(rows, SparseLinearRows)
+        assert at.row_curvatures is not None
+        curvatures = np.maximum(at.row_curvatures, 0)  # of losses that are not convex, too
+        total = max(float(curvatures.sum()), np.finfo(np.float64).tiny)
+        means, squares = rows.column_moments(curvatures)
+        self._means = means if problem.has_intercept else np.zeros_like(means)
+        squares = squares + total * (means - self._means) ** 2 + problem.l2
+        self._squares = np.maximum(squares, max(float(squares.max()) * LEAST_CURVATURE, np.finfo(np.float64).tiny))
+        self._of_intercept, self._length = 1 / total if problem.has_intercept else 0.0, 1.0
+        step = self.solve(at.gradient)
+        bent = dot(step, rows.curvature_product(curvatures, step)) + dot(problem.l2 * step[:-1], step[:-1])
+        self._length = dot(at.gradient, step) / bent if bent > 0 else 1.0
+
+    def solve(self, vector: FloatArray) -> FloatArray:
+        coef = (vector[:-1] - vector[-1] * self._means) / self._squares
+        intercept = vector[-1] * self._of_intercept - dot(self._means, coef)
+        return self._length * np.append(coef, intercept)
+
+
+class SparseLbfgs(Lbfgs):
+    """L-BFGS for sparse rows, at least as many as columns, from an approximate inverse of the Hessian.
+
+    That of the curvatures of the columns, and where some steps do not end it and there is room, of the Hessian itself, which
+    costs as much as several steps.
+    """
+
+    problem: LinearLoss
+
+    def __init__(self, problem: LinearLoss, start: FloatArray, *, tol: float, may_take_hessian: bool) -> None:
+        super().__init__(problem, start, tol=tol)
+        self._may_take_hessian = may_take_hessian
+        self._inverse: ColumnCurvatures | HessianFactor | None = None
+
+    def _measured_gap(self) -> float | None:
+        """With many columns the gradient alone is judged, as by plain L-BFGS."""
+        curvatures = self.at.row_curvatures
+        if curvatures is None or not self._may_take_hessian:
+            return None
+        return self.problem.gap(replace(self.at, curvature=np.array([[curvatures.sum()]])))
+
+    def step(self) -> Record:
+        record = super().step()
+        if self._may_take_hessian and len(self._pairs) == MEMORY and not self.is_done:
+            self.at = self.problem.evaluate(self.point, with_hessian=True)
+            assert self.at.hessian is not None
+            self._inverse = HessianFactor(self.at.hessian, self.at.gradient)
+            self._pairs.clear()
+        return record
+
+    def _precondition(self, vector: FloatArray) -> FloatArray:
+        if self._inverse is None:
+            self._inverse = ColumnCurvatures(self.problem, self.at)
+        return self._inverse.solve(vector)
 
 
 class SoftmaxLbfgs(Lbfgs):

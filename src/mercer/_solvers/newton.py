@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.linalg import cho_solve
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
@@ -60,16 +61,32 @@ class LazyNewton(Descent):
 
 
 def newton_direction(at: Evaluation) -> FloatArray:
-    """Minus the inverse Hessian times the gradient; with as much added to a singular Hessian's diagonal as it takes."""
-    hessian, d = at.hessian, len(at.gradient)
-    assert hessian is not None
-    factor, scales, direction = np.empty((d, d)), np.empty(d), np.empty(d)
-    diagonal = np.einsum("jj->j", hessian)
-    floor = float(diagonal.max()) or 1.0
-    for shift in (0.0, *(10.0**power for power in range(-12, 1, 2))):
-        matrix = hessian if shift == 0 else hessian + np.diag(shift * np.maximum(diagonal, floor * 1e-8))
-        if kernels.solve_scaled(matrix, -at.gradient[None, :], factor, scales, direction[None, :]) > np.finfo(np.float64).eps:
-            break
-    else:
-        direction = -at.gradient / floor
-    return direction
+    """Minus the inverse Hessian times the gradient."""
+    assert at.hessian is not None
+    return HessianFactor(at.hessian, -at.gradient).first
+
+
+class HessianFactor:
+    """A Hessian's Cholesky factor, with as much added to a singular one's diagonal as it takes; its inverse times vectors."""
+
+    def __init__(self, hessian: FloatArray, vector: FloatArray) -> None:
+        d = len(vector)
+        self._factor, self._scales, self.first = np.empty((d, d)), np.empty(d), np.empty(d)
+        diagonal = np.einsum("jj->j", hessian)
+        self._floor = float(diagonal.max()) or 1.0
+        for shift in (0.0, *(10.0**power for power in range(-12, 1, 2))):
+            matrix = hessian if shift == 0 else hessian + np.diag(shift * np.maximum(diagonal, self._floor * 1e-8))
+            rcond = kernels.solve_scaled(matrix, vector[None, :], self._factor, self._scales, self.first[None, :])
+            self._is_definite = rcond > np.finfo(np.float64).eps
+            if self._is_definite:
+                break
+        else:
+            self.first = vector / self._floor
+
+    def solve(self, vector: FloatArray) -> FloatArray:
+        """The inverse times another vector than the `first`. O(d^2)."""
+        if not self._is_definite:
+            return vector / self._floor
+        # The transposed factor is in Fortran order, and is not copied.
+        solved: FloatArray = cho_solve((self._factor.T, False), vector * self._scales, check_finite=False) * self._scales
+        return solved

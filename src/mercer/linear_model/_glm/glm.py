@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,8 +19,8 @@ from mercer._base import FitTask, run_solver
 from mercer._linear import LinearModel
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, Verbosity, check_params, check_value
-from mercer._solvers.lbfgs import Lbfgs, ScoringLbfgs
-from mercer._solvers.linear_loss import make_linear_rows
+from mercer._solvers.lbfgs import Lbfgs, ScoringLbfgs, SparseLbfgs
+from mercer._solvers.linear_loss import SparseLinearRows, make_linear_rows
 from mercer._solvers.newton import Newton
 from mercer._trace import iterate, store_outcome
 from mercer.linear_model._glm.families import Family
@@ -62,7 +63,7 @@ class GeneralizedLinearModel(RegressorMixin, LinearModel):  # type: ignore[misc]
         self._statistics = _statistics(problem, solver, params.alpha, offset)
         self._store(fitted())
         method = _method_of(problem, solver)
-        weight, gap = problem.total_weight, problem.gap(solver.at)
+        weight, gap = problem.total_weight, solver.gap
         outcome = smooth_outcome(
             solver,
             status,
@@ -184,15 +185,20 @@ def _rough_point(problem: DevianceLoss, X: FloatArray, n_threads: int) -> FloatA
     return problem.start(*part.to_user(solver.point))
 
 
-def _solver_class(problem: DevianceLoss, name: str) -> type[GlmSolver]:
-    """Newton's method, or L-BFGS where there are many columns and it may choose.
+def _solver_class(problem: DevianceLoss, name: str) -> Callable[..., GlmSolver]:
+    """Newton's method, or L-BFGS where there are many columns or sparse rows and it may choose.
 
     Where only the expected Hessian is at hand, L-BFGS corrects it by what the gradients tell: plain scoring is slow where the
     two differ, as under the identity.
     """
-    if problem.rows.n_features > MOST_HESSIAN_COLUMNS and name != "newton-cholesky":
+    rows, has_native = problem.rows, native_loss(problem.family, problem.link) is not None
+    has_many_columns, may_choose = rows.n_features > MOST_HESSIAN_COLUMNS, name != "newton-cholesky"
+    is_tall_sparse = isinstance(rows, SparseLinearRows) and rows.n_rows >= rows.n_features
+    if may_choose and is_tall_sparse and problem.loss is not None:
+        return partial(SparseLbfgs, may_take_hessian=not has_many_columns)
+    if may_choose and has_many_columns:
         return Lbfgs
-    return Newton if native_loss(problem.family, problem.link) is not None else ScoringLbfgs
+    return Newton if has_native else ScoringLbfgs
 
 
 def _is_usable(solver: GlmSolver) -> bool:
@@ -234,7 +240,7 @@ def _statistics(problem: DevianceLoss, solver: GlmSolver, alpha: float, offset: 
     """What `summary` needs, where there is one."""
     if alpha > 0:
         return None
-    if not solver.needs_hessian:
+    if problem.rows.n_features > MOST_HESSIAN_COLUMNS and not solver.needs_hessian:
         return GlmStatistics.refused(
             f"with more than {MOST_HESSIAN_COLUMNS} columns the information is taken only for solver='newton-cholesky'"
         )

@@ -75,8 +75,8 @@ class PoissonRegressor(_LogLinearModel):
     fit_intercept : bool, default=True
         Whether there is an intercept; it is not penalised.
     solver : {"lbfgs", "newton-cholesky"}, default="lbfgs"
-        "newton-cholesky" is Newton's method. "lbfgs" is L-BFGS for more than 1000 columns, and Newton's method below, where it
-        is faster. The minimum is the same.
+        "newton-cholesky" is Newton's method. "lbfgs" is L-BFGS for sparse X and for more than 1000 columns, and
+        Newton\'s method where that is faster. The minimum is the same.
     max_iter : int, default=100
         The most iterations.
     tol : float, default=1e-4
@@ -140,8 +140,8 @@ class GammaRegressor(_LogLinearModel):
     fit_intercept : bool, default=True
         Whether there is an intercept; it is not penalised.
     solver : {"lbfgs", "newton-cholesky"}, default="lbfgs"
-        "newton-cholesky" is Newton's method. "lbfgs" is L-BFGS for more than 1000 columns, and Newton's method below, where it
-        is faster. The minimum is the same.
+        "newton-cholesky" is Newton's method. "lbfgs" is L-BFGS for sparse X and for more than 1000 columns, and
+        Newton\'s method where that is faster. The minimum is the same.
     max_iter : int, default=100
         The most iterations.
     tol : float, default=1e-4
@@ -211,8 +211,8 @@ class TweedieRegressor(_LogLinearModel):
     link : {"auto", "identity", "log"}, default="auto"
         "auto" is the identity for power <= 0 and the logarithm otherwise.
     solver : {"lbfgs", "newton-cholesky"}, default="lbfgs"
-        "newton-cholesky" is Newton's method. "lbfgs" is L-BFGS for more than 1000 columns, and Newton's method below, where it
-        is faster. The minimum is the same.
+        "newton-cholesky" is Newton's method. "lbfgs" is L-BFGS for sparse X and for more than 1000 columns, and
+        Newton\'s method where that is faster. The minimum is the same.
     max_iter : int, default=100
         The most iterations.
     tol : float, default=1e-4

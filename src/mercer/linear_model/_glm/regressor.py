@@ -50,7 +50,7 @@ class GeneralizedLinearRegressor(GeneralizedLinearModel):
         Whether there is an intercept; it is not penalised.
     solver : {"auto", "lbfgs", "newton-cholesky"}, default="auto"
         "newton-cholesky" is Newton's method or Fisher scoring; "auto" and "lbfgs" as well, but L-BFGS for more
-        than 1000 columns.
+        than 1000 columns, and for sparse X where the loss is a native one.
     max_iter : int, default=100
         The most iterations.
     tol : float, default=1e-6
