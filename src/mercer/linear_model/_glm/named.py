@@ -76,7 +76,7 @@ class PoissonRegressor(_LogLinearModel):
         Whether there is an intercept; it is not penalised.
     solver : {"lbfgs", "newton-cholesky"}, default="lbfgs"
         "newton-cholesky" is Newton's method. "lbfgs" is L-BFGS for sparse X and for more than 1000 columns, and
-        Newton\'s method where that is faster. The minimum is the same.
+        Newton's method where that is faster. The minimum is the same.
     max_iter : int, default=100
         The most iterations.
     tol : float, default=1e-4
@@ -141,7 +141,7 @@ class GammaRegressor(_LogLinearModel):
         Whether there is an intercept; it is not penalised.
     solver : {"lbfgs", "newton-cholesky"}, default="lbfgs"
         "newton-cholesky" is Newton's method. "lbfgs" is L-BFGS for sparse X and for more than 1000 columns, and
-        Newton\'s method where that is faster. The minimum is the same.
+        Newton's method where that is faster. The minimum is the same.
     max_iter : int, default=100
         The most iterations.
     tol : float, default=1e-4
@@ -212,7 +212,7 @@ class TweedieRegressor(_LogLinearModel):
         "auto" is the identity for power <= 0 and the logarithm otherwise.
     solver : {"lbfgs", "newton-cholesky"}, default="lbfgs"
         "newton-cholesky" is Newton's method. "lbfgs" is L-BFGS for sparse X and for more than 1000 columns, and
-        Newton\'s method where that is faster. The minimum is the same.
+        Newton's method where that is faster. The minimum is the same.
     max_iter : int, default=100
         The most iterations.
     tol : float, default=1e-4
