@@ -10,7 +10,8 @@ NATIVE := --config-settings=cmake.define.MERCER_LEVELS=native
 PIP := -m pip --disable-pip-version-check --quiet
 OLDEST_PYTHON ?= python3.11
 OLDEST_TESTS := tests/test_messages.py tests/test_params.py tests/test_passed_on.py tests/common/test_conduct.py tests/common/test_inputs.py \
-	tests/persistence/test_round_trip.py tests/persistence/test_values.py
+	tests/persistence/test_round_trip.py tests/persistence/test_values.py tests/calibration tests/command tests/metrics tests/model_selection \
+	tests/plots tests/preprocessing tests/runs
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)

@@ -9,14 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pytest
-import sklearn
-
 from tests.common.discovery import public_objects
+from tests.versions import against_scikit_learn_1_9
 
 PAGE = Path(__file__).parent.parent / "docs" / "differences.md"
-VERSION = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
-pytestmark = pytest.mark.skipif(VERSION < (1, 9), reason="the page compares with scikit-learn 1.9")
+pytestmark = against_scikit_learn_1_9
 
 
 class Difference(NamedTuple):

@@ -32,6 +32,7 @@ from mercer.metrics import (
 )
 from tests.metrics.cases import assert_same, label_pairs, outcome
 from tests.reference.metrics import confusion
+from tests.versions import against_scikit_learn_1_9
 
 AVERAGES = ("macro", "micro", "weighted", None)
 # Measures that go by scikit-learn's names, with options to try.
@@ -56,6 +57,7 @@ SHARED = [
 shared = pytest.mark.parametrize(("name", "options"), SHARED, ids=[f"{i}-{name}" for i, (name, _) in enumerate(SHARED)])
 
 
+@against_scikit_learn_1_9
 @shared
 @settings(max_examples=25, deadline=None)
 @given(data=label_pairs())

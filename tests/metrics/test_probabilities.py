@@ -13,6 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 import mercer.metrics
 from mercer.metrics import brier_score_loss, d2_log_loss_score, log_loss
 from tests.metrics.cases import assert_same, outcome, weights
+from tests.versions import against_scikit_learn_1_9
 
 NAMES = ["log_loss", "brier_score_loss", "d2_log_loss_score", "d2_brier_score"]
 every_loss = pytest.mark.parametrize("name", NAMES)
@@ -32,6 +33,7 @@ def predicted(draw):
     return y, proba.astype(dtype), draw(weights(n))
 
 
+@against_scikit_learn_1_9
 @every_loss
 @settings(max_examples=60, deadline=None)
 @given(data=predicted())
@@ -62,6 +64,7 @@ def test_log_loss_of_many_rows_in_any_memory_order_equals_scikit_learns(normaliz
     np.testing.assert_allclose(log_loss(y[::-1], strided), log_loss(y, proba), rtol=1e-12)
 
 
+@against_scikit_learn_1_9
 @pytest.mark.parametrize("options", [{}, {"pos_label": "b"}, {"pos_label": "a"}, {"pos_label": "b", "scale_by_half": False}])
 def test_brier_score_with_a_positive_label_equals_scikit_learns(options):
     y, proba = np.array(["a", "b", "b", "a"]), np.array([0.1, 0.7, 0.4, 0.2])

@@ -15,6 +15,7 @@ import mercer.metrics
 from mercer.linear_model import LinearRegression
 from mercer.metrics import aic, bic, max_error, mean_squared_error, mean_tweedie_deviance, r2_score
 from tests.metrics.cases import assert_same, outcome, weights
+from tests.versions import against_scikit_learn_1_9
 
 OUTPUTS = [{}, {"multioutput": "raw_values"}, {"multioutput": [0.2, 0.8]}]
 FORCED = [*OUTPUTS, {"multioutput": "variance_weighted"}, {"force_finite": False}]
@@ -52,6 +53,7 @@ def targets(draw):
     return column(), column(), draw(weights(n))
 
 
+@against_scikit_learn_1_9
 @pytest.mark.parametrize("name", MEASURES)
 @settings(max_examples=40, deadline=None)
 @given(data=targets())

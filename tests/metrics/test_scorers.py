@@ -23,6 +23,7 @@ from mercer.metrics import (
     make_scorer,
 )
 from tests.metrics.cases import assert_same, outcome
+from tests.versions import against_scikit_learn_1_9
 
 random = np.random.RandomState(0)
 X = random.normal(size=(120, 3))
@@ -35,6 +36,7 @@ MODELS = {name: (LinearRegression() if name == "number" else LogisticRegression(
 OWN = sorted(set(get_scorer_names()) - set(sklearn.metrics.get_scorer_names()))
 
 
+@against_scikit_learn_1_9
 @pytest.mark.parametrize("name", sklearn.metrics.get_scorer_names())
 def test_every_name_of_scikit_learn_gives_its_value(name):
     weight = random.uniform(0.5, 1, size=120)
@@ -111,6 +113,7 @@ def test_what_is_no_scorer_is_refused(scoring):
         check_scoring(MODELS["two"], scoring)
 
 
+@against_scikit_learn_1_9
 def test_every_function_has_the_peers_parameters_first():
     for name in own_names(mercer.metrics):
         mine, peer = getattr(mercer.metrics, name), getattr(sklearn.metrics, name, None)

@@ -15,10 +15,12 @@ from mercer._native import kernels
 from mercer.metrics import auc, average_precision_score, precision_recall_curve, roc_auc_score, roc_curve, top_k_accuracy_score
 from tests.metrics.cases import assert_same, outcome, scored
 from tests.reference import metrics as reference
+from tests.versions import against_scikit_learn_1_9
 
 CURVES = ["roc_curve", "precision_recall_curve", "det_curve", "confusion_matrix_at_thresholds"]
 
 
+@against_scikit_learn_1_9
 @pytest.mark.parametrize("drop", [True, False])
 @pytest.mark.parametrize("name", CURVES)
 @settings(max_examples=40, deadline=None)
