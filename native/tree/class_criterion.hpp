@@ -38,17 +38,20 @@ struct ClassMisclassification {  // its sum is not one over classes but their la
     static double impurity(double w, double worth) { return 1 - worth / w; }
 };
 
+// What a node's rows come to, whatever the measure.
+struct ClassSummary {
+    std::size_t n = 0;
+    double weight = 0;
+    double impurity = 0;
+    double worth = 0;
+    bool is_pure = true;
+    std::vector<double> totals;
+};
+
 template <class Measure>
 class ClassCriterion {
    public:
-    struct Summary {
-        std::size_t n = 0;
-        double weight = 0;
-        double impurity = 0;
-        double worth = 0;
-        bool is_pure = true;
-        std::vector<double> totals;
-    };
+    using Summary = ClassSummary;
 
     // `codes` (rows x outputs) are below n_classes, the largest number of classes that any output has.
     ClassCriterion(RowMajor<const std::int32_t> codes, std::size_t n_classes, std::span<const double> weights)

@@ -21,7 +21,7 @@
 namespace mercer::tree {
 
 template <class Criterion>
-class Grower : private Growth<Grower<Criterion>, Criterion, Scratch> {
+class Grower final : private GrowthBy<Criterion, tree::Split, Scratch> {
    public:
     // Rows of weight 0 take no part. `directions` is empty, or has -1, 0 or +1 for each feature.
     Grower(const RankedColumns& columns, const Criterion& criterion, std::span<const double> weights,
@@ -41,8 +41,7 @@ class Grower : private Growth<Grower<Criterion>, Criterion, Scratch> {
     }
 
    private:
-    using Base = Growth<Grower<Criterion>, Criterion, Scratch>;
-    friend Base;
+    using Base = GrowthBy<Criterion, tree::Split, Scratch>;
     using Split = tree::Split;
     using Base::criterion_;
     using Base::directions_;
@@ -132,7 +131,7 @@ class Grower : private Growth<Grower<Criterion>, Criterion, Scratch> {
 
     // The best split of a node; of equal ones that of the feature that was looked at first. Few ties are looked for at the end,
     // since codes lie all over the memory: the best of all cuts, if it parts no tie, is the best of those that do not.
-    Split find(const Task& task, Lanes lanes) const {
+    Split find(const Task& task, Lanes lanes) const override {
         choose_features(task, lanes.front().features);
         Split split = find(task, false, lanes);
         const bool parts_tie = split.at.n_left > 0 && columns_[split.feature].has_few_ties() &&
@@ -157,7 +156,7 @@ class Grower : private Growth<Grower<Criterion>, Criterion, Scratch> {
 
     // ---- splitting
 
-    Node node_of(const Split& split, const Task& task, std::vector<Word>& words) const {
+    Node node_of(const Split& split, const Task& task, std::vector<Word>& words) const override {
         const Column& column = columns_[split.feature];
         Node node{.tag = static_cast<std::uint32_t>(split.feature), .right = 1};
         if (column.is_categorical) {
@@ -223,7 +222,7 @@ class Grower : private Growth<Grower<Criterion>, Criterion, Scratch> {
     }
 
     // Splits a node's rows. Where both children are leaves their summaries are all that is needed, and no order is touched.
-    Children divide(const Split& split, const Task& task, Node& node, Lanes lanes) {
+    Children divide(const Split& split, const Task& task, Node& node, Lanes lanes) override {
         const Ordered feature = ordered(split.feature, task);
         const std::size_t n_left = mark(split, feature);
         node.tag |= Base::sides(n_left, task.size(), feature.n_missing() > 0, split.at.is_missing_left,

@@ -38,15 +38,11 @@ struct GrowthTask {
     std::size_t size() const { return end - begin; }
 };
 
-// A Splitter derives from this and has
-//   find(task, lanes)                the best split of a node, by as many threads as there are lanes
-//   node_of(split, task, words)      the split as a node
-//   divide(split, task, node, lanes) the two children, which also sets the node's flags
-// where a split has is_found(), worth() and a feature. Memory is what one thread needs for a node of n rows.
-template <class Splitter, class Criterion, class Memory>
+// What a grower derives from, by way of GrowthBy. It knows the criterion by its summaries alone, so that it is compiled once for
+// all measures of a kind; what it asks for by virtual calls is worth far more than a call.
+template <class Summary, class Split, class Memory>
 class Growth {
    protected:
-    using Summary = typename Criterion::Summary;
     using Task = GrowthTask<Summary>;
     using Lanes = std::span<Memory>;  // one a thread: alone, or as many as work on one node together
 
@@ -55,14 +51,25 @@ class Growth {
         Task right;
     };
 
-    // `directions` is empty, or has -1, 0 or +1 for each feature.
-    Growth(const Criterion& criterion, std::span<const std::int8_t> directions, const Limits& limits, Threads threads)
-        : criterion_(criterion), directions_(directions), limits_(limits), threads_(threads) {}
+    // `directions` is empty, or has -1, 0 or +1 for each feature. `scale` and `n_values` are the criterion's.
+    Growth(std::span<const std::int8_t> directions, const Limits& limits, Threads threads, double scale, std::size_t n_values)
+        : directions_(directions), limits_(limits), threads_(threads), scale_(scale), n_values_(n_values) {}
+    ~Growth() = default;
+
+    // A split has is_found(), worth() and a feature. Memory is what one thread needs for a node of n rows.
+    virtual Split find(const Task& task, Lanes lanes) const = 0;  // the best split of a node, by as many threads as there are lanes
+    virtual Node node_of(const Split& split, const Task& task, std::vector<Word>& words) const = 0;  // the split as a node
+    // The two children; it also sets the node's flags.
+    virtual Children divide(const Split& split, const Task& task, Node& node, Lanes lanes) = 0;
+
+    virtual Summary summarise(std::span<const Row> rows) const = 0;
+    virtual double middle(const Summary& left, const Summary& right) const = 0;
+    virtual void write_values(const Summary& node, const Bounds& bounds, double* values) const = 0;
 
     Grown grow_from(std::span<const Row> rows) {
         Task root;
         root.end = n_rows_ = rows.size();
-        root.summary = criterion_.summarise(rows);
+        root.summary = summarise(rows);
         total_weight_ = root.summary.weight;
         root.is_leaf = must_be_leaf(root);
         if (limits_.max_leaves > 0) return grow_by_gain(std::move(root));
@@ -78,9 +85,7 @@ class Growth {
     }
 
     // How much the weighted impurity falls by a split.
-    double gain(const Task& task, const auto& split) const {
-        return Criterion::kScale * (split.worth() - task.summary.worth) / total_weight_;
-    }
+    double gain(const Task& task, const auto& split) const { return scale_ * (split.worth() - task.summary.worth) / total_weight_; }
     bool is_worth_it(const Task& task, const auto& split) const {
         return split.is_found() && gain(task, split) + std::numeric_limits<double>::epsilon() >= limits_.min_gain;
     }
@@ -103,22 +108,19 @@ class Growth {
 
     // The children of a node whose first n_left rows in `moved` go left.
     Children make_children(const Task& task, std::size_t feature, std::span<const Row> moved, std::size_t n_left) const {
-        Children out{child(task, task.begin, task.begin + n_left, 1, criterion_.summarise(moved.first(n_left))),
-                     child(task, task.begin + n_left, task.end, 2, criterion_.summarise(moved.subspan(n_left)))};
+        Children out{child(task, task.begin, task.begin + n_left, 1, summarise(moved.first(n_left))),
+                     child(task, task.begin + n_left, task.end, 2, summarise(moved.subspan(n_left)))};
         if (is_bounded()) bound(feature, out);
         out.left.is_leaf = must_be_leaf(out.left);
         out.right.is_leaf = must_be_leaf(out.right);
         return out;
     }
 
-    const Criterion& criterion_;
     std::span<const std::int8_t> directions_;
     Limits limits_;
     Threads threads_;
 
    private:
-    Splitter& splitter() { return static_cast<Splitter&>(*this); }
-
     Task child(const Task& parent, std::size_t begin, std::size_t end, std::uint64_t side, Summary summary) const {
         Task out;
         out.begin = begin;
@@ -133,9 +135,9 @@ class Growth {
     void bound(std::size_t feature, Children& out) const {
         const int direction = directions_[feature];
         if (direction == 0) return;
-        const double middle = criterion_.middle(out.left.summary, out.right.summary);
-        (direction > 0 ? out.left.bounds.upper : out.left.bounds.lower) = middle;
-        (direction > 0 ? out.right.bounds.lower : out.right.bounds.upper) = middle;
+        const double between = middle(out.left.summary, out.right.summary);
+        (direction > 0 ? out.left.bounds.upper : out.left.bounds.lower) = between;
+        (direction > 0 ? out.right.bounds.lower : out.right.bounds.upper) = between;
     }
 
     void write(const Task& task, Grown& out) const {
@@ -143,10 +145,10 @@ class Growth {
         out.impurity.push_back(task.summary.impurity);
         out.weight.push_back(task.summary.weight);
         out.n_rows.push_back(static_cast<std::int64_t>(task.summary.n));
-        out.values.resize(out.values.size() + criterion_.n_values());
-        double* values = out.values.data() + out.values.size() - criterion_.n_values();
-        criterion_.write_values(task.summary, task.bounds, values);
-        out.nodes.back().threshold = values[criterion_.n_values() - 1];
+        out.values.resize(out.values.size() + n_values_);
+        double* values = out.values.data() + out.values.size() - n_values_;
+        write_values(task.summary, task.bounds, values);
+        out.nodes.back().threshold = values[n_values_ - 1];
     }
 
     // A whole subtree, left before right.
@@ -164,10 +166,10 @@ class Growth {
             if (task.parent >= 0) out.nodes[static_cast<std::size_t>(task.parent)].right = static_cast<std::uint32_t>(index);
             write(task, out);
             if (task.is_leaf) continue;
-            const auto split = splitter().find(task, alone);
+            const auto split = find(task, alone);
             if (!is_worth_it(task, split)) continue;
-            Node node = splitter().node_of(split, task, out.words);
-            Children children = splitter().divide(split, task, node, alone);
+            Node node = node_of(split, task, out.words);
+            Children children = divide(split, task, node, alone);
             out.nodes.back() = node;
             children.right.parent = index;
             open.push_back(std::move(children.right));
@@ -202,19 +204,19 @@ class Growth {
             auto [task, place] = std::move(open.back());
             open.pop_back();
             checkpoint();
-            const auto split = splitter().find(task, lanes);
+            const auto split = find(task, lanes);
             if (!is_worth_it(task, split)) continue;
             put_split(crown, task, place, split, lanes, plant);
         }
         std::vector<Grown> subtrees(small.size());
         parallel_for(small.size(), threads_, [&](std::size_t t) { subtrees[t] = grow_subtree(std::move(small[t])); });
-        return crown.flatten(subtrees, criterion_.n_values());
+        return crown.flatten(subtrees, n_values_);
     }
 
     template <class Plant>
     void put_split(Crown& crown, const Task& task, std::size_t place, const auto& split, Lanes lanes, Plant& plant) {
-        Node node = splitter().node_of(split, task, crown.nodes.words);
-        Children children = splitter().divide(split, task, node, lanes);
+        Node node = node_of(split, task, crown.nodes.words);
+        Children children = divide(split, task, node, lanes);
         crown.nodes.nodes[place] = node;
         const std::size_t left = plant(std::move(children.left));
         const std::size_t right = plant(std::move(children.right));
@@ -224,7 +226,6 @@ class Growth {
 
     // The split of largest gain first, until there are enough leaves.
     Grown grow_by_gain(Task root) {
-        using Split = typename Splitter::Split;
         struct Offer {
             double gain;
             std::size_t place;
@@ -240,7 +241,7 @@ class Growth {
             crown.open();
             write(task, crown.nodes);
             if (task.is_leaf) return place;
-            auto split = splitter().find(task, task.size() < kLeastShared ? Lanes(lanes).first(1) : Lanes(lanes));
+            auto split = find(task, task.size() < kLeastShared ? Lanes(lanes).first(1) : Lanes(lanes));
             if (!is_worth_it(task, split)) return place;
             offers.push_back({gain(task, split), place, std::move(split), std::move(task)});
             std::push_heap(offers.begin(), offers.end());
@@ -254,7 +255,7 @@ class Growth {
             offers.pop_back();
             put_split(crown, offer.task, offer.place, offer.split, lanes, plant);
         }
-        return crown.flatten({}, criterion_.n_values());
+        return crown.flatten({}, n_values_);
     }
 
     std::vector<Memory> make_lanes() const {
@@ -265,6 +266,29 @@ class Growth {
 
     std::size_t n_rows_ = 0;
     double total_weight_ = 0;
+    double scale_;
+    std::size_t n_values_;
+};
+
+// The same for one criterion.
+template <class Criterion, class Split, class Memory>
+class GrowthBy : protected Growth<typename Criterion::Summary, Split, Memory> {
+   protected:
+    using Summary = typename Criterion::Summary;
+
+    GrowthBy(const Criterion& criterion, std::span<const std::int8_t> directions, const Limits& limits, Threads threads)
+        : Growth<Summary, Split, Memory>(directions, limits, threads, Criterion::kScale, criterion.n_values()),
+          criterion_(criterion) {}
+    ~GrowthBy() = default;
+
+    const Criterion& criterion_;
+
+   private:
+    Summary summarise(std::span<const Row> rows) const final { return criterion_.summarise(rows); }
+    double middle(const Summary& left, const Summary& right) const final { return criterion_.middle(left, right); }
+    void write_values(const Summary& node, const Bounds& bounds, double* values) const final {
+        criterion_.write_values(node, bounds, values);
+    }
 };
 
 }  // namespace mercer::tree

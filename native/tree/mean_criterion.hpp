@@ -15,17 +15,20 @@
 
 namespace mercer::tree {
 
+// What a node's rows come to, whatever the measure.
+struct MeanSummary {
+    std::size_t n = 0;
+    double weight = 0;
+    double impurity = 0;
+    double worth = 0;
+    bool is_pure = true;
+    std::vector<double> sums;
+};
+
 template <class Measure>
 class MeanCriterion {
    public:
-    struct Summary {
-        std::size_t n = 0;
-        double weight = 0;
-        double impurity = 0;
-        double worth = 0;
-        bool is_pure = true;
-        std::vector<double> sums;
-    };
+    using Summary = MeanSummary;
 
     // `y` (rows x outputs), of which `offsets` were taken off beforehand.
     MeanCriterion(RowMajor<const double> y, std::span<const double> offsets, std::span<const double> weights)

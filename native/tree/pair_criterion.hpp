@@ -95,17 +95,20 @@ V rest_of(double total, V part) {
 // A weight and a weighted target, added in one instruction: most of the time of a scan goes into fetching and adding these.
 typedef double Pair __attribute__((vector_size(16)));
 
+// What a node's rows come to, whatever the measure.
+struct PairSummary {
+    std::size_t n = 0;
+    double weight = 0;
+    double sum = 0;
+    double impurity = 0;
+    double worth = 0;
+    bool is_pure = true;
+};
+
 template <class Measure>
 class PairCriterion {
    public:
-    struct Summary {
-        std::size_t n = 0;
-        double weight = 0;
-        double sum = 0;
-        double impurity = 0;
-        double worth = 0;
-        bool is_pure = true;
-    };
+    using Summary = PairSummary;
 
     // `y` by row, and `pairs` of (w, w y), which are read together; none: all weigh one. `offset` was taken off the targets
     // beforehand.

@@ -84,7 +84,7 @@ inline bool draws_left(std::uint32_t draw, double category) {
 }  // namespace detail
 
 template <class Criterion>
-class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMemory> {
+class RandomGrower final : private GrowthBy<Criterion, RandomSplit, RandomMemory> {
    public:
     // Rows of weight 0 take no part.
     RandomGrower(const PlainColumns& columns, const Criterion& criterion, std::span<const double> weights,
@@ -105,8 +105,7 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
     }
 
    private:
-    using Base = Growth<RandomGrower<Criterion>, Criterion, RandomMemory>;
-    friend Base;
+    using Base = GrowthBy<Criterion, RandomSplit, RandomMemory>;
     using Split = RandomSplit;
     using S = Simd<double>;
     using Base::criterion_;
@@ -412,7 +411,7 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
     }
 
     // The best of max_features trials; if none of them varies, trials go on until one does.
-    Split find(const Task& task, Lanes lanes) const {
+    Split find(const Task& task, Lanes lanes) const override {
         RandomMemory& first = lanes.front();
         prepare(rows(task), first);
         Philox random(draw_.seed, task.key);
@@ -458,7 +457,7 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
         return std::find(is_varied.begin(), is_varied.end(), 1) != is_varied.end();
     }
 
-    Node node_of(const Split& split, const Task& task, std::vector<Word>& words) const {
+    Node node_of(const Split& split, const Task& task, std::vector<Word>& words) const override {
         Node node{.tag = split.trial.feature, .right = 1};
         if (columns_.is_categorical(split.trial.feature)) {
             node.tag |= Node::kCategorical;
@@ -494,7 +493,7 @@ class RandomGrower : private Growth<RandomGrower<Criterion>, Criterion, RandomMe
         return n_left;
     }
 
-    Children divide(const Split& split, const Task& task, Node& node, Lanes lanes) {
+    Children divide(const Split& split, const Task& task, Node& node, Lanes lanes) override {
         RandomMemory& memory = lanes.front();
         const auto here = rows(task);
         const std::size_t feature = split.trial.feature;

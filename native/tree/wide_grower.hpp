@@ -49,7 +49,7 @@ struct WideSplit {
 };
 
 template <class Criterion>
-class WideGrower : private Growth<WideGrower<Criterion>, Criterion, WideMemory> {
+class WideGrower final : private GrowthBy<Criterion, WideSplit, WideMemory> {
    public:
     // Rows of weight 0 take no part. `directions` is empty, or has -1, 0 or +1 for each feature.
     WideGrower(const WideColumns& columns, const Criterion& criterion, std::span<const double> weights,
@@ -72,8 +72,7 @@ class WideGrower : private Growth<WideGrower<Criterion>, Criterion, WideMemory> 
     }
 
    private:
-    using Base = Growth<WideGrower<Criterion>, Criterion, WideMemory>;
-    friend Base;
+    using Base = GrowthBy<Criterion, WideSplit, WideMemory>;
     using Split = WideSplit;
     using Base::criterion_;
     using Base::limits_;
@@ -221,7 +220,7 @@ class WideGrower : private Growth<WideGrower<Criterion>, Criterion, WideMemory> 
 
     // The best split of a node; of equal ones that of the feature that was looked at first. If none of the features drawn varies,
     // draws go on until one does.
-    Split find(const Task& task, Lanes lanes) const {
+    Split find(const Task& task, Lanes lanes) const override {
         WideMemory& first = lanes.front();
         const std::size_t d = columns_.count();
         const bool is_drawn = draw_.max_features < d;
@@ -282,12 +281,12 @@ class WideGrower : private Growth<WideGrower<Criterion>, Criterion, WideMemory> 
 
     // ---- splitting
 
-    Node node_of(const Split& split, const Task&, std::vector<Word>&) const {
+    Node node_of(const Split& split, const Task&, std::vector<Word>&) const override {
         return {.threshold = split.threshold, .tag = static_cast<std::uint32_t>(split.feature), .right = 1};
     }
 
     // Splits a node's rows. Where both children are leaves their summaries are all that is needed, and no row is moved.
-    Children divide(const Split& split, const Task& task, Node& node, Lanes lanes) {
+    Children divide(const Split& split, const Task& task, Node& node, Lanes lanes) override {
         WideMemory& memory = lanes.front();
         const List list = list_all(split.feature, task.begin, task.end, memory);
         const auto known = list.values.first(list.n_known);
