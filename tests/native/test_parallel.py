@@ -20,8 +20,8 @@ NONE_FAILS = -1
 
 
 @pytest.mark.parametrize("is_static", [False, True], ids=["dynamic", "static"])
-@pytest.mark.parametrize("n_threads", range(1, 8))
-@pytest.mark.parametrize("n_tasks", [0, 1, 2, 3, 7, 8, 1000])
+@pytest.mark.parametrize("n_threads", [*range(1, 9), 16, 33, 64])
+@pytest.mark.parametrize("n_tasks", [0, 1, 2, 3, 7, 8, 65, 1000, 20_000])
 def test_every_task_runs_exactly_once(n_tasks, n_threads, is_static):
     assert testing.count_tasks(n_tasks, n_threads, is_static, NONE_FAILS) == [NESTED] * n_tasks
 
@@ -31,6 +31,42 @@ def test_every_task_runs_exactly_once(n_tasks, n_threads, is_static):
 def test_every_task_runs_exactly_once_a_hundred_thousand_times_over(is_static):
     for repeat in range(100_000):
         assert testing.count_tasks(5, repeat % 7 + 1, is_static, NONE_FAILS) == [NESTED] * 5
+
+
+@pytest.mark.slow
+def test_loops_of_all_sizes_take_turns_on_one_pool():
+    for repeat in range(20_000):
+        n_tasks, n_threads = repeat * 7 % 130, repeat % 64 + 1
+        assert testing.count_tasks(n_tasks, n_threads, False, NONE_FAILS) == [NESTED] * n_tasks
+        if repeat % 100 == 0:
+            time.sleep(0.001)  # so that workers fall asleep in the midst of it
+
+
+def _waits_of_threads():
+    """How often each thread of this process has gone to sleep."""
+    waits = {}
+    for thread in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{thread}/status") as status:
+            waits[thread] = next(int(line.split()[1]) for line in status if line.startswith("voluntary_ctxt"))
+    return waits
+
+
+def _sleepers_disturbed(n_loops):
+    """How often workers of a pool of 63 woke up for loops that have work for two."""
+    testing.count_tasks(64, 64, False, NONE_FAILS)
+    time.sleep(0.5)  # by now all sleep
+    before = _waits_of_threads()
+    for _ in range(n_loops):
+        testing.count_tasks(3, 64, False, NONE_FAILS)
+        time.sleep(0.005)
+    after = _waits_of_threads()
+    return sum(after[thread] - before[thread] for thread in before if thread != str(os.getpid()))
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="reads /proc")
+def test_a_loop_wakes_only_those_whom_it_has_work_for():
+    n_loops = 20
+    assert run_in_child(_sleepers_disturbed, n_loops) < 6 * n_loops  # and now and then a wait for a mutex
 
 
 @pytest.mark.parametrize("n_threads", [-5, 0, 1024, 2**31 - 1])
