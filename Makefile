@@ -13,10 +13,11 @@ OLDEST_TESTS := tests/test_messages.py tests/test_params.py tests/test_passed_on
 	tests/persistence/test_round_trip.py tests/persistence/test_values.py tests/calibration tests/command tests/metrics tests/model_selection \
 	tests/plots tests/preprocessing tests/runs
 JOBS := $(shell nproc 2>/dev/null || echo 2)
+comma := ,
 
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: help build dev demo lint tidy test test-all wheel-check oldest sanitize bench clean
+.PHONY: help build dev demo lint tidy test test-all wheel-check oldest sanitize sanitize-memory sanitize-threads bench clean
 
 help:
 	@echo "make demo      compare, tune, test and explain models of an embedded table; the report is demo/report.html"
@@ -24,7 +25,7 @@ help:
 	@echo "make test-all  the same with the exhaustive sweeps, and with the oldest versions of other packages that are declared"
 	@echo "make dev       editable build for this machine; native code is rebuilt when it changed"
 	@echo "make bench     compare with the peers (GROUP=cluster for one family)"
-	@echo "make sanitize  test the native parts under AddressSanitizer and UBSan"
+	@echo "make sanitize  test the native parts under AddressSanitizer and UBSan, and what uses threads under ThreadSanitizer"
 	@echo "make tidy      clang-tidy over the native code"
 
 $(VENV)/.tools:
@@ -32,18 +33,28 @@ $(VENV)/.tools:
 	$(VENV)/bin/python $(PIP) install $(BUILD_TOOLS)
 	touch $@
 
-# After `make dev` the package rebuilds itself; otherwise a change in the native code installs it again.
+# An editable install for this machine, with the packages of an extra. After `make dev` the package rebuilds itself; otherwise a change in
+# the native code installs it again.
+define install_editable
+	test -f $(VENV)/.rebuilds || $(VENV)/bin/python $(PIP) install --no-build-isolation $(NATIVE) --config-settings=build-dir=build/native -e '.[$(1)]'
+endef
+
 $(VENV)/.built: $(VENV)/.tools $(SOURCES)
-	test -f $(VENV)/.rebuilds || $(VENV)/bin/python $(PIP) install --no-build-isolation $(NATIVE) --config-settings=build-dir=build/native -e '.[dev]'
+	$(call install_editable,dev)
+	touch $@ $(VENV)/.runs
+
+# What the command needs, and none of the tools.
+$(VENV)/.runs: $(VENV)/.tools $(SOURCES)
+	$(call install_editable,cli)
 	touch $@
 
 build: $(VENV)/.built
 
 dev: $(VENV)/.tools
 	$(VENV)/bin/python $(PIP) install --no-build-isolation $(NATIVE) --config-settings=build-dir=build/native --config-settings=editable.rebuild=true -e '.[dev]'
-	touch $(VENV)/.rebuilds $(VENV)/.built
+	touch $(VENV)/.rebuilds $(VENV)/.built $(VENV)/.runs
 
-demo: build
+demo: $(VENV)/.runs
 	rm -rf demo
 	$(VENV)/bin/mercer train --time 60s --out demo
 
@@ -107,17 +118,43 @@ oldest: build/wheel/.built
 	build/oldest/env/bin/python tests/install/oldest.py --check
 	build/oldest/env/bin/python -m pytest -p no:cacheprovider -q -n $(JOBS) -m "not slow" $(OLDEST_TESTS)
 
-sanitize:
+# The native parts under two sanitizers, each a build of its own.
+sanitize: sanitize-memory sanitize-threads
+
+build/sanitize/env/.ready:
 	$(PYTHON) -m venv build/sanitize/env
 	build/sanitize/env/bin/python $(PIP) install $(BUILD_TOOLS) numpy scipy scikit-learn \
 		pytest pytest-timeout pytest-xdist hypothesis pandas polars statsmodels matplotlib safetensors
+	touch $@
+
+# Installs the package compiled with the sanitizers $(1), from the build folder $(2).
+define install_sanitized
 	PATH="$(CURDIR)/build/sanitize/env/bin:$(PATH)" build/sanitize/env/bin/python $(PIP) install --no-build-isolation --no-deps $(NATIVE) \
-		--config-settings=cmake.define.MERCER_SANITIZE=ON --config-settings=build-dir=build/sanitize/native .
-	LD_PRELOAD="$$($(or $(CXX),c++) -print-file-name=libasan.so) $$($(or $(CXX),c++) -print-file-name=libstdc++.so)" \
+		--config-settings=cmake.define.MERCER_SANITIZE=$(1) --config-settings=build-dir=build/sanitize/$(2) --force-reinstall .
+endef
+library = $$($(or $(CXX),c++) -print-file-name=$(1))
+SANITIZED_TESTS := build/sanitize/env/bin/python -m pytest -p no:cacheprovider -q -m "not slow"
+
+sanitize-memory: build/sanitize/env/.ready
+	$(call install_sanitized,address$(comma)undefined,memory)
+	LD_PRELOAD="$(call library,libasan.so) $(call library,libstdc++.so)" \
 	MERCER_SANITIZED=1 ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-		build/sanitize/env/bin/python -m pytest -p no:cacheprovider -q -n $(JOBS) -m "not slow" \
+		$(SANITIZED_TESTS) -n $(JOBS) \
 			tests/native tests/calibration tests/cluster tests/ensemble tests/linear_model tests/metrics tests/persistence tests/preprocessing tests/solvers \
 			tests/svm tests/tree
+
+# One estimator for each way to use threads: chunks of rows, columns, members of an ensemble, nodes of a tree, histograms, classes.
+THREADED := KMeans or RandomForestRegressor or HistGradientBoostingClassifier or LogisticRegression or MultiTaskLasso or LinearSVC \
+	or SGDClassifier or RobustScaler or RidgeCV or LocallyWeightedRegression
+
+# Memory is laid out without chance (setarch -R), since the sanitizer has fixed places for its own; what Python and BLAS do among their
+# own threads is theirs.
+sanitize-threads: build/sanitize/env/.ready
+	$(call install_sanitized,thread,threads)
+	LD_PRELOAD="$(call library,libtsan.so) $(call library,libstdc++.so)" MERCER_SANITIZED=1 OPENBLAS_NUM_THREADS=1 \
+	TSAN_OPTIONS=ignore_noninstrumented_modules=1:detect_deadlocks=0:die_after_fork=0:halt_on_error=1 \
+		setarch -R $(SANITIZED_TESTS) tests/native/test_parallel.py tests/common/test_reliability.py \
+			-k "test_parallel or (number_of_threads or sixteen) and ($(THREADED))"
 
 bench: build/bench/.ready
 	build/bench/env/bin/python -m benchmarks $(if $(GROUP),--group $(GROUP)) $(BENCH_OPTIONS)
