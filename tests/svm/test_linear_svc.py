@@ -341,3 +341,13 @@ def test_several_classes_are_solved_as_one_against_the_rest():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(LinearSVC(loss="hinge").fit(X, y).history_) == LinearSVC(loss="hinge").fit(X, y).n_iter_
+
+
+@pytest.mark.parametrize(("shape", "scale"), [((300, 2000), 1.0), ((800, 300), 1e-3)], ids=["many rows", "few rows"])
+def test_a_free_intercept_takes_few_epochs_whether_many_rows_hold_it_or_few(shape, scale):
+    random = np.random.default_rng(0)
+    X = sp.random_array(shape, density=0.02, format="csr", rng=random, data_sampler=random.standard_normal)
+    values = X @ random.normal(size=shape[1]) + random.normal(size=shape[0])
+    y = values > np.median(values)
+    model = LinearSVC(loss="hinge", dual=True, max_iter=25, random_state=0).fit(scale * X, y)
+    assert model.certificate_.converged

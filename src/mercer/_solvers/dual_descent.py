@@ -53,13 +53,13 @@ class DualTerms:
 
     def best_intercept(self, values: FloatArray, start: float) -> float:
         """The number that, added to the values, makes the loss least."""
-        present = (self.low + self.up) > 0
         if np.isinf(self.low + self.up).any():
             return self._root(values, start)
-        kinks = np.concatenate([(self.target - values - self.epsilon)[present], (self.target - values + self.epsilon)[present]])
-        jumps = np.concatenate([self.up[present], self.low[present]])
-        order = np.argsort(kinks, kind="stable")
-        slopes = np.cumsum(jumps[order]) - self.up[present].sum()
+        under, over, rest = self.up > 0, self.low > 0, self.target - values
+        kinks = np.concatenate([rest[under] - self.epsilon, rest[over] + self.epsilon])
+        jumps = np.concatenate([self.up[under], self.low[over]])
+        order = np.argsort(kinks)
+        slopes = np.cumsum(jumps[order]) - self.up[under].sum()
         return float(kinks[order][min(int(np.searchsorted(slopes, 0.0)), len(order) - 1)])
 
     def _root(self, values: FloatArray, start: float) -> float:
@@ -93,7 +93,6 @@ class DualDescent(DualEpochs):
     """The method for hinge-like losses; `coef` holds the intercept last."""
 
     first_precision = 0.1
-    refinement = 0.2
 
     def __init__(self, X: Any, terms: DualTerms, *, prior: float | None, tol: float, seed: int) -> None:
         scale = float(np.abs(terms.target).max(initial=0.0)) or 1.0

@@ -14,6 +14,8 @@ from mercer._trace import Record
 
 LAST_PRECISION = 1e-14
 LONGEST_WAIT = 100  # epochs between two looks at the gap
+AIM = 0.05  # of the tolerance: the gap that is aimed at; the objective is then as near as the peer's
+LEAST_REFINEMENT, MOST_REFINEMENT = 0.5, 0.01  # of the precision: what may be asked for next
 FEW_ROWS = 10  # so many rows need a free intercept to weigh as much as they do
 LEAST_PRIOR = 0.1  # of that: for many rows
 PATIENCE = 0.5  # of the last epoch's largest violation: a row that is optimal by more is left out for now
@@ -46,7 +48,6 @@ class DualEpochs:
     """
 
     first_precision: ClassVar[float]  # of the scale: the violation at which the gap is looked at for the first time
-    refinement: ClassVar[float]  # of the precision: what is asked for next
 
     coef: FloatArray
     gap: Gap
@@ -84,6 +85,11 @@ class DualEpochs:
         """Compute both objectives at a feasible pair, and keep it if it is the best."""
         raise NotImplementedError
 
+    def settle(self) -> None:
+        """Look at the gap, unless this was done after the last epoch."""
+        if self._n_waited > 0:
+            self.look()
+
     @property
     def relative_gap(self) -> float:
         return self.gap.width / max(abs(self.gap.primal), self._least_objective)
@@ -112,7 +118,9 @@ class DualEpochs:
             self._n_waited = 0
             self.look()
         if is_reached and is_whole:
-            self._precision *= self.refinement
+            # The gap falls about as the violations do.
+            wanted = AIM * self._tol / max(self.relative_gap, self._tol)
+            self._precision *= min(max(wanted, MOST_REFINEMENT), LEAST_REFINEMENT)
             self.is_stuck = self._precision < LAST_PRECISION * self._scale
         elif is_reached or n_active == 0:  # they shrink again in the very epoch that looks at all of them
             self._n_active = self._n

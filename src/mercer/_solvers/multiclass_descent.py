@@ -66,7 +66,6 @@ class MulticlassDescent(DualEpochs):
     """The method for the multi-class hinge; `coef` has a line a column of X, then the intercepts."""
 
     first_precision = 0.5
-    refinement = 0.3
 
     def __init__(
         self, X: Any, codes: Codes, n_classes: int, costs: FloatArray, *, prior: float | None, tol: float, seed: int

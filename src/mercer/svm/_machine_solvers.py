@@ -108,7 +108,7 @@ class _DualDescent(_Gapped):
     def __init__(self, machine: Machine, target: FloatArray, costs: FloatArray, *, tol: float, seed: int) -> None:
         X, shift = _rows_of_duals(machine)
         solver = DualDescent(X, machine.dual_terms(target, costs), prior=machine.prior, tol=tol, seed=seed)
-        super().__init__(solver, shift, solver.look)
+        super().__init__(solver, shift, solver.settle)
 
 
 class CrammerSinger(_Gapped):
@@ -119,7 +119,7 @@ class CrammerSinger(_Gapped):
     def __init__(self, machine: Machine, codes: Codes, n_classes: int, costs: FloatArray, *, tol: float, seed: int) -> None:
         X, shift = _rows_of_duals(machine)
         solver = MulticlassDescent(X, codes, n_classes, costs, prior=machine.prior, tol=tol, seed=seed)
-        super().__init__(solver, shift, solver.look)
+        super().__init__(solver, shift, solver.settle)
 
     def solution(self) -> tuple[FloatArray, FloatArray]:
         coef, intercept = self._solver.coef[:-1].T, self._solver.coef[-1] - self._shift @ self._solver.coef[:-1]
