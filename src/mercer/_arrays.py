@@ -51,7 +51,7 @@ def tidy(X: Any) -> Any:
     if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:
         X = type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
     if not X.has_canonical_format:
-        X = X.copy()
+        X = type(X)((X.data.copy(), X.indices, X.indptr), shape=X.shape)  # the indices are our own already
         X.sum_duplicates()
     return X
 
