@@ -109,7 +109,8 @@ def test_plain_arrays_are_refused_as_lists_are(name):
 
     X, y = WRONG[name]
     answer = said(X, y)
-    assert answer and answer == said(pd.DataFrame(X).to_numpy(dtype=object), y)
+    assert answer
+    assert answer == said(pd.DataFrame(X).to_numpy(dtype=object), y)
 
 
 def test_plain_arrays_record_their_features_and_forget_the_names_of_others():
@@ -117,7 +118,8 @@ def test_plain_arrays_record_their_features_and_forget_the_names_of_others():
     model = LogisticRegression().fit(frame(ROWS), y)
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
     model.fit(ROWS[:, :2], y)
-    assert model.n_features_in_ == 2 and not hasattr(model, "feature_names_in_")
+    assert model.n_features_in_ == 2
+    assert not hasattr(model, "feature_names_in_")
     with pytest.raises(ValueError, match="X has 3 features, but LogisticRegression is expecting 2"):
         model.predict(ROWS)
     partial = SGDClassifier().partial_fit(ROWS, y, classes=[0, 1])
