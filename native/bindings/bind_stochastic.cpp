@@ -133,8 +133,8 @@ template <Real T>
 void bind_sources(nb::module_& m, const char* dense, const char* sparse) {
     const auto array = nb::arg().noconvert();
     nb::class_<DenseRowSource<T>>(m, dense).def(nb::init<In2<T>>(), array);
-    nb::class_<SparseRowSource<T>>(m, sparse)
-        .def(nb::init<In1<T>, In1<std::int32_t>, In1<std::int32_t>, std::size_t>(), array, array, array, nb::arg());
+    nb::class_<SparseRowSource<T>>(m, sparse).def(nb::init<In1<T>, In1<std::int32_t>, In1<std::int32_t>, std::size_t>(), array,
+                                                  array, array, nb::arg());
     bind_kernels<T, DenseRowSource<T>, stochastic::DenseRows<T>>(m);
     bind_kernels<T, SparseRowSource<T>, stochastic::CsrRows<T>>(m);
 }
