@@ -76,8 +76,12 @@ class Design {
     virtual void add_columns(std::span<const Column> columns, Threads threads) = 0;
     // Fills the rows and columns of the Gram matrix from `first` on. O(n (size - first) size).
     virtual void fill_gram(std::size_t first, GrowingGram& gram, Threads threads) const = 0;
-    virtual double dot(std::size_t place, std::span<const double> r) const = 0;         // a' r
-    virtual void add(std::size_t place, double factor, std::span<double> r) const = 0;  // r += factor a
+    // Row vectors that columns are added to one by one stand for r less `level` times the roots of the weights: what centring a
+    // sparse column takes off every row is one number, and is taken off by settle(). Without it they are orthogonal to the roots,
+    // as b is and the columns of A are.
+    virtual double dot(std::size_t place, std::span<const double> r, double level) const = 0;          // a' r
+    virtual void add(std::size_t place, double factor, std::span<double> r, double& level) const = 0;  // r += factor a
+    virtual void settle(std::span<double> r, double& level) const = 0;                                 // level = 0
 
    protected:
     double root(std::size_t row) const { return roots_.empty() ? 1.0 : roots_[row]; }

@@ -106,34 +106,51 @@ class ColumnQuadratic {
     // The columns are the design's working columns, in their order; `residual` holds n values a task.
     ColumnQuadratic(const Design& design, std::span<const double> curvatures, std::span<const double> target,
                     std::span<double> residual, Tasks<kTasks> tasks)
-        : design_(&design), curvatures_(curvatures), target_(target), residual_(residual), tasks_(tasks) {}
+        : design_(&design),
+          curvatures_(curvatures),
+          target_(target),
+          residual_(residual),
+          levels_(tasks.count(), 0.0),
+          tasks_(tasks) {}
 
     std::size_t size() const { return curvatures_.size(); }
     Tasks<kTasks> tasks() const { return tasks_; }
     double curvature(std::size_t j) const { return curvatures_[j]; }
-    double gradient(std::size_t j, std::size_t t) const { return design_->dot(j, run(t)); }
-    std::span<double> state() const { return residual_; }
+    double gradient(std::size_t j, std::size_t t) const { return design_->dot(j, run(t), levels_[t]); }
+    std::span<double> state() const {
+        settle();
+        return residual_;
+    }
 
     void products(std::size_t j, std::span<const std::size_t> columns, std::span<double> out) const {
         std::vector<double> column(design_->rows(), 0.0);
-        design_->add(j, 1.0, column);
-        for (std::size_t k = 0; k < columns.size(); ++k) out[k] = design_->dot(columns[k], column);
+        double level = 0;
+        design_->add(j, 1.0, column, level);
+        for (std::size_t k = 0; k < columns.size(); ++k) out[k] = design_->dot(columns[k], column, level);
     }
     double cost_of_product() const { return static_cast<double>(design_->rows()); }
     double cost_of_move() const { return 2 * cost_of_product(); }  // with the gradient
 
     void move(std::size_t j, const double* delta) {
         for (std::size_t t = 0; t < tasks_.count(); ++t)
-            if (delta[t] != 0) design_->add(j, -delta[t], run(t));
+            if (delta[t] != 0) design_->add(j, -delta[t], run(t), levels_[t]);
     }
     void refresh(std::span<const double> w) {
         std::copy(target_.begin(), target_.end(), residual_.begin());
+        std::fill(levels_.begin(), levels_.end(), 0.0);
         for (std::size_t j = 0; j < size(); ++j) move(j, w.data() + j * tasks_.count());
+        settle();
+    }
+    // Makes the residuals those of the coefficients themselves; sums over them ask for it.
+    void settle() const {
+        for (std::size_t t = 0; t < tasks_.count(); ++t) design_->settle(run(t), levels_[t]);
     }
     double residual_squares(std::span<const double>) const {
+        settle();
         return lane_sum(residual_.size(), [&](std::size_t i) { return residual_[i] * residual_[i]; });
     }
     double residual_target(std::span<const double>) const {
+        settle();
         return lane_sum(residual_.size(), [&](std::size_t i) { return residual_[i] * target_[i]; });
     }
     double loss(std::span<const double> w) const { return residual_squares(w) / 2; }
@@ -145,6 +162,7 @@ class ColumnQuadratic {
     std::span<const double> curvatures_;
     std::span<const double> target_;
     std::span<double> residual_;
+    mutable std::vector<double> levels_;  // of the residuals of each task: with them, what these stand for stays the same
     Tasks<kTasks> tasks_;
 };
 

@@ -246,16 +246,20 @@ class WorkingSet {
         const std::vector<double> before = residual_;
         ColumnQuadratic<kTasks> quadratic(design_, curvatures_, target_, residual_, tasks_);
         last_update_ = descend(quadratic, penalty_, w_, newton_, tolerance, kInnerRounds, random).first.update;
+        quadratic.settle();
         add_way(before);
     }
 
     // r = b - A w, and how far that is from where the residuals were.
     void update_residual() {
         const std::vector<double> before = std::exchange(residual_, target_);
-        for (std::size_t k = 0; k < members_.size(); ++k)
-            for (std::size_t t = 0; t < n_tasks(); ++t)
-                if (const double w = w_[k * n_tasks() + t]; w != 0)
-                    design_.add(k, -w, std::span<double>(residual_).subspan(t * design_.rows(), design_.rows()));
+        for (std::size_t t = 0; t < n_tasks(); ++t) {
+            const auto run = std::span<double>(residual_).subspan(t * design_.rows(), design_.rows());
+            double level = 0;
+            for (std::size_t k = 0; k < members_.size(); ++k)
+                if (const double w = w_[k * n_tasks() + t]; w != 0) design_.add(k, -w, run, level);
+            design_.settle(run, level);
+        }
         add_way(before);
     }
     void add_way(const std::vector<double>& before) {

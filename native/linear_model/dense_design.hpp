@@ -129,15 +129,16 @@ class DenseDesign : public Design {
         gram.mirror(first);
     }
 
-    double dot(std::size_t place, std::span<const double> r) const override {
+    double dot(std::size_t place, std::span<const double> r, double) const override {
         const double* a = packed_[place].data();
         const double* b = r.data();
         return lane_sum(rows(), [=](std::size_t i) { return a[i] * b[i]; });
     }
-    void add(std::size_t place, double factor, std::span<double> r) const override {
+    void add(std::size_t place, double factor, std::span<double> r, double&) const override {
         const double* a = packed_[place].data();
         for (std::size_t i = 0; i < rows(); ++i) r[i] += factor * a[i];
     }
+    void settle(std::span<double>, double&) const override {}  // packed columns are centred: there is no level
 
    private:
     double column_sum(std::size_t j, std::span<const double> values) const {

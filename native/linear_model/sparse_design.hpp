@@ -36,11 +36,6 @@ class SparseDesign : public Design {
     SparseDesign(Csc<T> x, std::span<const T> weights, bool is_centred) : Design(x.rows, x.cols), x_(x) {
         take_weights(weights);
         for (std::size_t j = 0; j < x.cols; ++j) measure(j, is_centred);
-        // Roots times means: what centring subtracts from each row.
-        if (roots_.empty())
-            shifts_.assign(x.rows, 1.0);
-        else
-            shifts_ = roots_;
     }
 
     void correlate(std::span<const double> r, std::size_t n_tasks, std::span<double> out, Threads threads) const override {
@@ -73,7 +68,7 @@ class SparseDesign : public Design {
         gram.mirror(first);
     }
 
-    double dot(std::size_t place, std::span<const double> r) const override {
+    double dot(std::size_t place, std::span<const double> r, double level) const override {
         const std::size_t j = places_[place];
         double sum = 0;
         if (!(squares_[j] > 0)) return 0;
@@ -81,19 +76,21 @@ class SparseDesign : public Design {
             const auto row = static_cast<std::size_t>(x_.rows_of[k]);
             sum += root(row) * static_cast<double>(x_.values[k]) * r[row];
         }
-        if (means_[j] != 0) sum -= means_[j] * lane_sum(rows(), [&](std::size_t i) { return shifts_[i] * r[i]; });
-        return sum;
+        return sum - means_[j] * weight_ * level;
     }
-    void add(std::size_t place, double factor, std::span<double> r) const override {
+    void add(std::size_t place, double factor, std::span<double> r, double& level) const override {
         const std::size_t j = places_[place];
         if (!(squares_[j] > 0)) return;
         for (std::size_t k = x_.begin(j); k < x_.end(j); ++k) {
             const auto row = static_cast<std::size_t>(x_.rows_of[k]);
             r[row] += factor * root(row) * static_cast<double>(x_.values[k]);
         }
-        const double shift = factor * means_[j];
-        if (shift != 0)
-            for (std::size_t i = 0; i < rows(); ++i) r[i] -= shift * shifts_[i];
+        level += factor * means_[j];
+    }
+    void settle(std::span<double> r, double& level) const override {
+        if (level == 0) return;
+        for (std::size_t i = 0; i < rows(); ++i) r[i] -= level * root(i);
+        level = 0;
     }
 
    private:
@@ -147,7 +144,6 @@ class SparseDesign : public Design {
     }
 
     Csc<T> x_;
-    std::vector<double> shifts_;       // the column of ones as A would have it: the roots of the weights
     std::vector<std::size_t> places_;  // the working columns
 };
 

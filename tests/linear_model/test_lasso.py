@@ -45,6 +45,21 @@ def test_it_finds_what_scikit_learn_finds(n, d, share, as_sparse):
     assert model.sparse_coef_.shape == (1, d)
 
 
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_sparse_columns_far_from_zero_are_centred_in_a_large_working_set(fit_intercept, is_weighted):
+    random = np.random.default_rng(0)
+    X = (random.random((60, 400)) < 0.3) * (random.normal(size=(60, 400)) + random.normal(size=400) * 3)
+    y = X @ (random.random(400) < 0.1) + random.normal(size=60)
+    weights = random.exponential(size=60) if is_weighted else None
+    options = {"alpha": 0.02, "tol": 1e-9, "fit_intercept": fit_intercept, "max_iter": 10_000}
+    model, dense = (Lasso(**options).fit(given, y, weights) for given in (sp.csc_array(X), X))
+    assert np.count_nonzero(model.coef_) > 30  # half as many as rows: beyond, columns are used themselves
+    assert model.certificate_.converged
+    np.testing.assert_allclose(model.certificate_.primal, dense.certificate_.primal, rtol=1e-7)
+    np.testing.assert_allclose(model.predict(X), dense.predict(X), atol=1e-3)
+
+
 def test_it_finds_what_the_textbook_finds():
     X, y = make_data(2, 40, 6)
     A, b, *_ = centred(X, y)

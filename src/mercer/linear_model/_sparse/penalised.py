@@ -148,9 +148,10 @@ def are_products_better(X: Any, weights: FloatArray | None, *, is_centred: bool,
 
 def _has_wide_columns(X: Any, weights: FloatArray | None) -> bool:
     """Whether no column of sparse X has almost all of its sum of squares from its mean."""
-    rows = SparseRows(X, np.zeros(X.shape[0]), weights, is_centred=True)
-    means = rows.means[: rows.n_features]
-    return bool((rows.column_squares(rows.means) >= WIDE * rows.weight * means**2).all())
+    weights = np.ones(X.shape[0]) if weights is None else weights.astype(np.float64)
+    of_means = (X.T @ weights) ** 2 / weights.sum()
+    squared = type(X)((X.data.astype(np.float64) ** 2, X.indices, X.indptr), shape=X.shape)
+    return bool((squared.T @ weights - of_means >= WIDE * of_means).all())
 
 
 def products_of(
