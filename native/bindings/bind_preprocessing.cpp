@@ -3,6 +3,7 @@
 #include "preprocessing/column_range.hpp"
 #include "preprocessing/column_stats.hpp"
 #include "preprocessing/scaling.hpp"
+#include "preprocessing/sparse_moments.hpp"
 
 namespace mercer::bindings {
 
@@ -70,6 +71,19 @@ void bind_kernels(nb::module_& m) {
         },
         array, array, array, nb::arg(), ReleaseGil());
 
+    m.def(
+        "sparse_column_moments",
+        [](In1<double> values, In1<std::int32_t> places, In1<std::int32_t> starts, bool by_columns, MaybeIn1<double> weights,
+           std::size_t n_rows, Out1<double> weight, Out1<double> mean, Out1<double> deviation) {
+            const std::size_t n_columns = weight.shape(0);
+            require(mean.shape(0) == n_columns && deviation.shape(0) == n_columns, "the results must have one value per column");
+            const auto x = csr<double>(values, places, starts, by_columns ? n_rows : n_columns);
+            require(x.rows == (by_columns ? n_columns : n_rows), "sparse matrix: indptr must have one place per row or column");
+            const auto moments =
+                by_columns ? preprocessing::sparse_column_moments<true> : preprocessing::sparse_column_moments<false>;
+            moments(x, per_row<double>(weights, n_rows), vector<double>(weight), vector<double>(mean), vector<double>(deviation));
+        },
+        array, array, array, nb::arg(), nb::arg().noconvert().none(), nb::arg(), array, array, array, ReleaseGil());
     m.def(
         "sparse_column_quantiles",
         [](In1<T> values, In1<std::int32_t> starts, std::size_t n_rows, In1<double> qs, Out2<double> out, int n_threads) {

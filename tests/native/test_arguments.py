@@ -118,6 +118,10 @@ def _tally(shape, *weights):
 NUMBERS, PLACES = np.linspace(0, 1, SIZE), np.tile(np.arange(3), (2, 1))
 # Valid arguments where zeros and the like do not do: by the number of the overload.
 READY = {
+    "sparse_column_moments": lambda number: [
+        *(NUMBERS, np.arange(SIZE, dtype=np.int32), np.arange(SIZE + 1, dtype=np.int32), True, NUMBERS, SIZE),
+        *(_guarded((SIZE,), np.float64) for _ in range(3)),
+    ],
     "Trees": lambda number: _trees(),
     "RankedColumns": lambda number: [
         _tree_rows(number),

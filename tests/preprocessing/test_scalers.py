@@ -189,6 +189,21 @@ def test_sparse_rows_agree_with_scikit_learn(scaler, make, X, data):
     np.testing.assert_array_equal(S.toarray(), X)
 
 
+@pytest.mark.parametrize("make", [sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_moments_of_sparse_columns_are_those_of_dense_ones(make, is_weighted):
+    random = np.random.RandomState(0)
+    X = np.where(random.uniform(size=(500, 6)) < 0.4, random.standard_normal((500, 6)) + 1e4, 0)
+    X[::7, 1], X[:, 2], X[:, 3], X[:, 4] = np.nan, 0.1, 0, np.nan  # some missing; constant; empty; all missing
+    weights = random.exponential(size=500) if is_weighted else None
+    scaler = StandardScaler(with_mean=False)
+    found, expected = (clone(scaler).fit(given, sample_weight=weights) for given in (make(X), X))
+    for name in ("mean_", "var_", "scale_", "n_samples_seen_"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-12, err_msg=name)
+    assert found.var_[2] == 0
+    assert np.ndim(scaler.fit(make(X[:, [0, 2, 3, 5]]), sample_weight=weights).n_samples_seen_) == 0
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("kind", ["normal", "heavy tails", "few values", "one octave", "signed zeros"])
 def test_quantiles_of_long_columns_are_numpys(dtype, kind):

@@ -7,9 +7,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from mercer._arrays import FloatArray, check_weights, check_X, require_finite, require_no_overflow
+from mercer._arrays import FloatArray, check_weights, check_X, require_no_overflow
 from mercer._base import FitTask, fit_method
 from mercer._native import kernels
 from mercer._parallel import effective_threads
@@ -112,7 +111,7 @@ class StandardScaler(Scaler):
         self._check_dense_or_uncentred(X, "center")
         weights = check_weights(sample_weight, X.shape[0], X.dtype)
         task = FitTask.start(self, X)
-        moments = _Moments.of(self, X, weights)
+        moments = _Moments.of(X, weights)
         has_weights = weights is not None
         if seen is not None:
             moments = _Moments(*seen).merged(moments)
@@ -166,9 +165,8 @@ class _Moments(NamedTuple):
     deviation: FloatArray
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, weights: FloatArray | None) -> _Moments:
+    def of(cls, X: Any, weights: FloatArray | None) -> _Moments:
         if sp.issparse(X):
-            require_finite(estimator, X, allow_nan=True)
             return cls._of_sparse(X.astype(np.float64, copy=False), weights)
         moments = cls(*np.empty((3, X.shape[1])))
         kernels.column_moments(X, weights, *moments, effective_threads(None))
@@ -177,9 +175,9 @@ class _Moments(NamedTuple):
     @classmethod
     def _of_sparse(cls, X: Any, weights: FloatArray | None) -> _Moments:
         weights = None if weights is None else weights.astype(np.float64, copy=False)
-        mean, variance, weight = mean_variance_axis(X, axis=0, weights=weights, return_sum_weights=True)
-        weight = np.broadcast_to(weight, mean.shape).astype(np.float64)
-        return cls(weight, np.where(weight > 0, mean, 0.0), np.where(weight > 0, variance * weight, 0.0))
+        moments = cls(*np.empty((3, X.shape[1])))
+        kernels.sparse_column_moments(X.data, X.indices, X.indptr, X.format == "csc", weights, X.shape[0], *moments)
+        return moments
 
     def merged(self, other: _Moments) -> _Moments:
         """The moments of all rows together (Chan et al.)."""
