@@ -41,42 +41,41 @@ class RowOrder {
     std::size_t part(std::size_t begin, std::size_t end, const std::uint32_t* rows, const std::uint8_t* bins,
                      const std::array<std::uint8_t, kHistogramBins>& is_left, Threads threads) {
         const auto chunks = Chunks::of(end - begin, 16384, 64);
+        const auto n_rows = static_cast<double>(end - begin);
         std::vector<std::size_t> n_left(chunks.count);
-        parallel_for(chunks.count, threads.for_work(static_cast<double>(end - begin) * 4), [&](std::size_t c) {
-            const std::size_t first = begin + chunks.begin(c);
-            n_left[c] = part_chunk(first, begin + chunks.end(c), rows, bins, is_left);
+        parallel_for(chunks.count, threads.for_work(4 * n_rows), [&](std::size_t c) {
+            n_left[c] = part_chunk(begin + chunks.begin(c), begin + chunks.end(c), rows, bins, is_left);
         });
-        std::size_t at = begin;
-        for (std::size_t c = 0; c < chunks.count; ++c) {
-            const std::uint32_t* from = order_.data() + begin + chunks.begin(c);
-            std::copy(from, from + n_left[c], order_.data() + at);
-            at += n_left[c];
-        }
-        const std::size_t middle = at;
-        for (std::size_t c = 0; c < chunks.count; ++c) {
-            const std::size_t n_right = chunks.end(c) - chunks.begin(c) - n_left[c];
-            std::copy_n(spare_.data() + begin + chunks.begin(c), n_right, order_.data() + at);
-            at += n_right;
-        }
+        std::vector<std::size_t> left_starts(chunks.count);
+        std::exclusive_scan(n_left.begin(), n_left.end(), left_starts.begin(), begin);
+        const std::size_t middle = left_starts.back() + n_left.back();
+        parallel_for(chunks.count, threads.for_work(n_rows), [&](std::size_t c) {
+            const std::uint32_t* from = spare_.data() + begin + chunks.begin(c);
+            const std::size_t n_left_before = left_starts[c] - begin;
+            std::copy_n(from, n_left[c], order_.data() + left_starts[c]);
+            std::reverse_copy(from + n_left[c], from + chunks.end(c) - chunks.begin(c),
+                              order_.data() + middle + chunks.begin(c) - n_left_before);
+        });
         return middle;
     }
 
    private:
-    // Moves the rows that go left to the front of the chunk, the others to the spare memory. Returns how many go left.
+    // Writes the rows of a chunk to its place in the spare memory: those that go left from the front on, the others from the back
+    // on. Returns how many go left.
     std::size_t part_chunk(std::size_t begin, std::size_t end, const std::uint32_t* rows, const std::uint8_t* bins,
                            const std::array<std::uint8_t, kHistogramBins>& is_left) {
-        std::uint32_t* to_left = order_.data() + begin;  // in place: never ahead of what is read
-        std::uint32_t* to_right = spare_.data() + begin;
+        std::uint32_t* left = spare_.data() + begin;
+        std::uint32_t* right = spare_.data() + end;
         for (std::size_t i = begin; i < end; ++i) {
             if (rows != nullptr) __builtin_prefetch(bins + std::size_t{rows[std::min(i + kRowsAhead, end - 1)]} * kPanelColumns);
             const auto row = rows == nullptr ? static_cast<std::uint32_t>(i) : rows[i];
             const std::size_t goes_left = is_left[bins[std::size_t{row} * kPanelColumns]];
-            *to_left = row;
-            *to_right = row;
-            to_left += goes_left;
-            to_right += 1 - goes_left;
+            *left = row;  // without branches: of the two places, which are free, one is taken
+            right[-1] = row;
+            left += goes_left;
+            right -= 1 - goes_left;
         }
-        return static_cast<std::size_t>(to_left - (order_.data() + begin));
+        return static_cast<std::size_t>(left - (spare_.data() + begin));
     }
 
     std::vector<std::uint32_t> given_;
