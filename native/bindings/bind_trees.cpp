@@ -39,12 +39,14 @@ void def_sparse_rows(nb::class_<SparseRows>& type) {
     const auto array = nb::arg().noconvert();
     type.def(
         "__init__",
-        [](SparseRows* self, In1<T> values, In1<Index> columns, In1<Index> row_starts, std::int64_t n_columns) {
+        [](SparseRows* self, In1<T> values, In1<Index> columns, In1<Index> row_starts, std::int64_t n_columns,
+           MaybeIn1<std::uint8_t> is_wanted) {
             require(n_columns >= 0, "the number of columns must not be negative");
-            new (self) SparseRows(vector<T>(values), vector<Index>(columns), vector<Index>(row_starts),
-                                  static_cast<std::size_t>(n_columns));
+            const auto n = static_cast<std::size_t>(n_columns);
+            new (self) SparseRows(vector<T>(values), vector<Index>(columns), vector<Index>(row_starts), n,
+                                  per_row<std::uint8_t>(is_wanted, n));
         },
-        array, array, array, nb::arg(), ReleaseGil());
+        array, array, array, nb::arg(), nb::arg().noconvert().none(), ReleaseGil());
 }
 
 void bind_sparse_rows(nb::module_& m) {

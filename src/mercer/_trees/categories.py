@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from mercer._arrays import FLOATS, FloatArray
+from mercer._lazy import lazy_property
 from mercer._params import ArrayLike, InvalidParameterError, Null, OneOf, Rule
 from mercer._remedies import explained
 
@@ -27,7 +28,7 @@ class CategoryCoder:
     categories: tuple[npt.NDArray[Any] | None, ...]
     names: tuple[str, ...] | None = None
 
-    @property
+    @lazy_property
     def has_any(self) -> bool:
         return any(levels is not None for levels in self.categories)
 

@@ -110,10 +110,18 @@ class TreeStore:
         values = [store.values for store in stores if store.values is not None]
         return cls(trees, impurity, n_rows, weight, np.concatenate(values) if values else None)
 
+    def rows(self, X: Rows) -> Any:
+        """X as the kernels read it; of a sparse matrix the columns that the trees split on, where they are sooner told."""
+        if not sp.issparse(X) or X.nnz < len(self.nodes):
+            return kernel_rows(X)
+        is_split_on = np.zeros(self.n_features, dtype=np.uint8)
+        is_split_on[self.nodes["tag"] & FEATURE] = 1  # that of a leaf reads as feature 0, whose entries do no harm
+        return kernel_rows(X, is_split_on)
+
     def sum_leaves(self, X: Rows, *, n_groups: int = 1, first: int = 0, last: int | None = None, n_threads: int) -> FloatArray:
         """Sums of the leaves' own numbers, of shape (n_rows, n_groups): the trees take turns at the groups."""
         out = np.zeros((X.shape[0], n_groups))
-        kernels.add_leaf_values(self.trees, first, len(self) if last is None else last, kernel_rows(X), out, n_threads)
+        kernels.add_leaf_values(self.trees, first, len(self) if last is None else last, self.rows(X), out, n_threads)
         return out
 
     def sum_values(
@@ -130,14 +138,14 @@ class TreeStore:
         flat = self.values.reshape(len(self.values), -1)
         out = np.zeros((X.shape[0], flat.shape[1]))
         last = len(self) if last is None else last
-        kernels.add_node_values(self.trees, first, last, kernel_rows(X), flat, weights, out, n_threads)
+        kernels.add_node_values(self.trees, first, last, self.rows(X), flat, weights, out, n_threads)
         return out.reshape(X.shape[0], *self.values.shape[1:])
 
     def apply(self, X: Rows, *, first: int = 0, last: int | None = None, n_threads: int) -> IntArray:
         """The leaf of each row in each tree."""
         last = len(self) if last is None else last
         out = np.empty((X.shape[0], last - first), dtype=np.int64)
-        kernels.leaf_numbers(self.trees, first, last, kernel_rows(X), out, n_threads)
+        kernels.leaf_numbers(self.trees, first, last, self.rows(X), out, n_threads)
         return out
 
     def with_leaf_values(self, values: FloatArray) -> TreeStore:
@@ -183,7 +191,7 @@ def _frozen(array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
 def _query(X: Any) -> Rows:
     """X as the kernels read it: lists and integers as floats."""
     if sp.issparse(X):
-        return kernel_rows(X if X.dtype in FLOATS else X.astype(np.float64))
+        return X if X.dtype in FLOATS else X.astype(np.float64)
     rows: npt.NDArray[Any] = np.asarray(X)
     if rows.ndim != 2:
         raise ValueError(f"X has {rows.ndim} dimensions; it must have two: rows and features.")

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 
-from mercer._arrays import FloatArray, check_weights, check_X, class_factors, validate
+from mercer._arrays import FloatArray, check_weights, check_X, class_factors, require_finite, validate
 from mercer._compat import validate_data
 from mercer._trees.categories import CategoryCoder, check_categories
 from mercer._trees.growth import Targets
-from mercer._trees.rows import Rows
+from mercer._trees.rows import Rows, is_ready_sparse
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,10 @@ def check_query(estimator: Any, X: Any, unseen: str | None = None, *, check_inpu
     """X of a prediction: coded where the fit saw categories. Without `check_input` it is not searched for infinity."""
     coder: CategoryCoder = estimator._coder
     if not coder.has_any:
+        if is_ready_sparse(estimator, X):
+            if check_input:
+                require_finite(estimator, X, allow_nan=True)
+            return X
         return check_X(estimator, X, sparse="csr", finite="allow-nan" if check_input else "deferred", reset=False)
     validate_data(estimator, X, reset=False, skip_check_array=True)
     return coder.encode(X, estimator.unseen if unseen is None else unseen)

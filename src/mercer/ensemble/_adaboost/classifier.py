@@ -16,7 +16,6 @@ from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import Rule, check_params
 from mercer._random import as_random_state
-from mercer._trees.rows import kernel_rows
 from mercer.ensemble._adaboost.base import RULES, AdaBoost
 from mercer.ensemble._adaboost.rounds import ClassRounds
 from mercer.ensemble._boosting.learners import require_weights
@@ -154,7 +153,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):  # type: ignore[misc]
         else:
             of_node = self._votes(leaf_answers(self._trees, self.classes_))
             votes = np.zeros((rows.shape[0], self.n_classes_))
-            store, weights, rows = self._trees, self.estimator_weights_, kernel_rows(rows)
+            store, weights, rows = self._trees, self.estimator_weights_, self._trees.rows(rows)
             kernels.add_node_values(store.trees, 0, len(store), rows, of_node, weights, votes, effective_threads(None))
         return self._values(votes / self.estimator_weights_.sum())
 

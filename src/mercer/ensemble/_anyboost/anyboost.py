@@ -19,7 +19,6 @@ from mercer._parallel import effective_threads
 from mercer._params import Instance, Integer, Null, OneOf, RandomState, Real, Rule, Verbosity, check_params
 from mercer._random import as_random_state
 from mercer._trace import Outcome, Record, Status, store_outcome
-from mercer._trees.rows import kernel_rows
 from mercer._tuning import Integers, Reals, Space
 from mercer.ensemble._anyboost.directions import each_direction, make_directions, node_values
 from mercer.ensemble._anyboost.function_descent import FunctionDescent, best_constant, certificate
@@ -223,7 +222,7 @@ class AnyBoost(StagedSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignor
         raw = np.full((rows.shape[0], 1), self.init_raw_)
         if self._trees is not None:
             values, store = np.ascontiguousarray(node_values(self._trees)[:, None]), self._trees
-            n_threads, rows = effective_threads(None), kernel_rows(rows)
+            n_threads, rows = effective_threads(None), store.rows(rows)
             kernels.add_node_values(store.trees, 0, len(store), rows, values, self.estimator_weights_, raw, n_threads)
             return raw[:, 0]
         out: FloatArray = raw[:, 0]

@@ -16,7 +16,6 @@ from sklearn.utils import column_or_1d
 from mercer._arrays import FloatArray
 from mercer._parallel import effective_threads
 from mercer._trees.growth import Targets
-from mercer._trees.rows import kernel_rows
 from mercer._trees.store import TreeStore
 from mercer._trees.training import Training, check_training
 from mercer.ensemble._boosting.learners import draw_seed, fresh, require_weights
@@ -145,6 +144,6 @@ def each_direction(owner: Any, rows: Any) -> Any:
             yield np.asarray(member.predict(rows), dtype=np.float64)
         return
     store, n_threads = owner._trees, effective_threads(None)
-    values, starts, rows = node_values(store), store.starts, kernel_rows(rows)
+    values, starts, rows = node_values(store), store.starts, store.rows(rows)
     for t in range(len(store)):
         yield values[starts[t] + store.apply(rows, first=t, last=t + 1, n_threads=n_threads)[:, 0]]

@@ -18,7 +18,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from mercer._arrays import FloatArray, check_weights
 from mercer._compat import validate_data
 from mercer._parallel import effective_threads
-from mercer._trees.rows import kernel_rows
 from mercer._trees.store import TreeStore
 from mercer._trees.training import Training, check_query, check_training, require_counts
 from mercer.ensemble._boosting.learners import draw_seed, fresh, input_tags
@@ -201,6 +200,6 @@ def each_answer(owner: Any, X: Any, classes: npt.NDArray[Any] | None) -> Iterato
             yield answers(member, X, classes)
         return
     store, n_threads = owner._trees, effective_threads(None)
-    of_node, starts, X = leaf_answers(store, classes), store.starts, kernel_rows(X)
+    of_node, starts, X = leaf_answers(store, classes), store.starts, store.rows(X)
     for t in range(len(store)):
         yield of_node[starts[t] + store.apply(X, first=t, last=t + 1, n_threads=n_threads)[:, 0]]

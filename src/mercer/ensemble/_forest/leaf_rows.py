@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
+from mercer._rows import with_own_structure
 from mercer._trees.rows import Rows
 from mercer._trees.store import IntArray, TreeStore
 from mercer.ensemble._forest.bags import Bags
@@ -73,6 +74,7 @@ class LeafRows:
         self, store: TreeStore, X: Rows, quantiles: FloatArray, tree_weights: FloatArray | None, n_threads: int
     ) -> FloatArray:
         """The quantiles of each row and output, of shape (n_rows, n_outputs, n_quantiles)."""
+        X = with_own_structure(X)  # SciPy takes parts of it
         out = np.empty((self.y.shape[1], X.shape[0], len(quantiles)))
         for begin in range(0, X.shape[0], _ROWS_AT_ONCE):
             part = slice(begin, begin + _ROWS_AT_ONCE)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from mercer._arrays import FloatArray
 from mercer._native import kernels
 from mercer._trees.growth import Targets
-from mercer._trees.rows import Rows, dense, kernel_rows
+from mercer._trees.rows import Rows, dense
 from mercer._trees.store import IntArray, TreeStore
 from mercer.ensemble._forest.bags import Bags
 
@@ -24,7 +24,7 @@ _MARKS_AT_ONCE = 32_000_000  # rows times trees of which it is held at a time wh
 def leaves_by_tree(store: TreeStore, X: Rows, n_threads: int, *, first: int = 0) -> Iterator[tuple[int, IntArray]]:
     """Each tree from `first` on, with the leaf of every row of X in it."""
     step = max(1, _LEAVES_AT_ONCE // max(X.shape[0], 1))
-    rows = kernel_rows(X)
+    rows = store.rows(X)
     for begin in range(first, len(store), step):
         end = min(begin + step, len(store))
         leaves = store.apply(rows, first=begin, last=end, n_threads=n_threads)
@@ -92,7 +92,7 @@ def _predict_left_out(store: TreeStore, bags: Bags, X: Rows, weights: FloatArray
     """The weighted mean of the values of each row's leaves, in the trees that have not seen it."""
     assert store.values is not None
     flat = store.values.reshape(len(store.values), -1)
-    rows, n_rows = kernel_rows(X), X.shape[0]
+    rows, n_rows = store.rows(X), X.shape[0]
     sums, totals = np.zeros((n_rows, flat.shape[1])), np.zeros(n_rows)
     step = max(1, _MARKS_AT_ONCE // max(n_rows, 1))
     for first in range(0, len(store), step):

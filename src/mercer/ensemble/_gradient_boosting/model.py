@@ -19,7 +19,7 @@ from mercer._params import Bool, Integer, Null, OneOf, RandomState, Real, Rule, 
 from mercer._trace import Record
 from mercer._trees.categories import CATEGORICAL_RULE, UNSEEN_RULE
 from mercer._trees.growth import GROWTH_RULES
-from mercer._trees.rows import Rows, kernel_rows
+from mercer._trees.rows import Rows
 from mercer._trees.store import IntArray, TreeStore
 from mercer._trees.training import Training, check_query, check_training
 from mercer._tuning import Integers, Reals, Space
@@ -122,7 +122,7 @@ class GradientBoosting(StagedSweep, MercerEstimator):
         """The raw outputs after every round."""
         rows, n_outputs = self._rows(X), self._objective.n_outputs
         options = {"n_groups": n_outputs, "n_threads": effective_threads(None)}
-        start, rows = self._start.raw(rows, self._objective), kernel_rows(rows)
+        start, rows = self._start.raw(rows, self._objective), self._trees.rows(rows)
         sums = np.zeros_like(start)
         for first in range(0, len(self._trees), n_outputs):
             sums += self._trees.sum_leaves(rows, first=first, last=first + n_outputs, **options)
