@@ -1,5 +1,7 @@
 #include <nanobind/stl/unique_ptr.h>
 
+#include <optional>
+
 #include "bindings/grown_arrays.hpp"
 #include "bindings/tree_rows.hpp"
 #include "tree/isolation.hpp"
@@ -32,17 +34,17 @@ void bind_growth(nb::module_& m) {
             require(drawn.cols > 0 && chosen.cols > 0 && max_depth >= 0, "a tree needs rows and features");
             require_places(drawn, tree::n_rows_of(values), "the rows of a tree must rise and be in range");
             require_places(chosen, n_columns, "the features of a tree must rise and be in range");
-            std::unique_ptr<JoinedTrees> joined;
+            std::optional<GrownArrays> grown;
             {
                 const ReleasedGil released;
-                std::vector<tree::Grown> parts(names.size());
+                tree::JoinedTrees joined(names.size());
                 parallel_for(names.size(), threads(n_threads), [&](std::size_t t) {
-                    parts[t] = tree::grow_isolation(values, {drawn.row(t), drawn.cols}, {chosen.row(t), chosen.cols}, names[t],
-                                                    static_cast<std::size_t>(max_depth));
+                    joined.put(t, tree::grow_isolation(values, {drawn.row(t), drawn.cols}, {chosen.row(t), chosen.cols}, names[t],
+                                                       static_cast<std::size_t>(max_depth)));
                 });
-                joined = std::make_unique<JoinedTrees>(parts, 1, n_columns);
+                grown.emplace(joined, 1, n_columns);
             }
-            return joined->to_python();
+            return grown->to_python();
         },
         nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), nb::arg());
 }

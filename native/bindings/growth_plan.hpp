@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -77,22 +78,23 @@ struct GrowerFor<tree::PlainColumns, Criterion> {
 // A forest of trees whose criterion make(weights) gives.
 template <class Columns, class Make>
 nb::tuple grow(const Plan<Columns>& plan, std::size_t n_values, Make&& make) {
-    std::unique_ptr<JoinedTrees> joined;
+    std::optional<GrownArrays> grown;
     {
         const ReleasedGil released;
-        auto parts = tree::grow_forest(plan.seeds, plan.columns.n_rows(), plan.weights, plan.n_draws, plan.threads,
-                                       [&](std::uint64_t seed, std::span<const double> weights, Threads inner) {
-                                           return make(weights, [&](const auto& criterion) {
-                                               using Criterion = std::remove_cvref_t<decltype(criterion)>;
-                                               using Grower = typename GrowerFor<Columns, Criterion>::Type;
-                                               return Grower(plan.columns, criterion, weights, plan.directions, plan.limits,
-                                                             {plan.max_features, seed}, inner)
-                                                   .grow();
-                                           });
-                                       });
-        joined = std::make_unique<JoinedTrees>(parts, n_values, plan.columns.count());
+        tree::JoinedTrees joined(plan.seeds.size());
+        tree::grow_forest(plan.seeds, plan.columns.n_rows(), plan.weights, plan.n_draws, joined, plan.threads,
+                          [&](std::uint64_t seed, std::span<const double> weights, Threads inner) {
+                              return make(weights, [&](const auto& criterion) {
+                                  using Criterion = std::remove_cvref_t<decltype(criterion)>;
+                                  using Grower = typename GrowerFor<Columns, Criterion>::Type;
+                                  return Grower(plan.columns, criterion, weights, plan.directions, plan.limits,
+                                                {plan.max_features, seed}, inner)
+                                      .grow();
+                              });
+                          });
+        grown.emplace(joined, n_values, plan.columns.count());
     }
-    return joined->to_python();
+    return grown->to_python();
 }
 
 template <class Columns>

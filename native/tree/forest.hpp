@@ -1,10 +1,13 @@
-// Trees side by side on the same ranked columns, each on rows of its own.
+// Trees side by side on the same columns, each on rows of its own.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/parallel.hpp"
@@ -45,26 +48,67 @@ inline void bootstrap_counts(std::uint64_t seed, std::size_t n_draws, std::span<
     for_each_draw(seed, n_draws, cumulative, counts.size(), [&](std::size_t row) { counts[row] += 1; });
 }
 
-// A tree for each seed: grow(seed, weights, threads) gives it. Where n_draws is 0, `weights` are those of the rows (empty: all
-// one), the same for all trees or a line for each; else a tree's weights are the counts of a bootstrap, drawn in proportion to
+// The trees of a forest one after another, joined as they come: no tree is held twice.
+class JoinedTrees {
+   public:
+    explicit JoinedTrees(std::size_t n_trees) : waiting_(n_trees) {}
+
+    // Takes the tree of this number. Threads may call this at the same time.
+    void put(std::size_t number, Grown tree) {
+        const std::lock_guard lock(mutex_);
+        waiting_[number] = std::move(tree);
+        for (; node_counts.size() < waiting_.size() && waiting_[node_counts.size()]; waiting_[node_counts.size() - 1].reset())
+            append(*waiting_[node_counts.size()]);
+    }
+
+    std::vector<std::int64_t> node_counts;
+    std::vector<std::int64_t> word_counts;
+    Grown all;
+
+   private:
+    void append(const Grown& tree) {
+        extend(all.nodes, tree.nodes);
+        extend(all.words, tree.words);
+        extend(all.impurity, tree.impurity);
+        extend(all.weight, tree.weight);
+        extend(all.n_rows, tree.n_rows);
+        extend(all.values, tree.values);
+        node_counts.push_back(static_cast<std::int64_t>(tree.nodes.size()));
+        word_counts.push_back(static_cast<std::int64_t>(tree.words.size()));
+    }
+
+    // Room is made for as much as all trees are going to need by those that are there, and an eighth: what is not used is never
+    // touched, whereas an array that is moved is there twice meanwhile.
+    template <class T>
+    void extend(std::vector<T>& to, const std::vector<T>& from) const {
+        const std::size_t size = to.size() + from.size();
+        const std::size_t n_trees = node_counts.size() + 1;
+        if (size > to.capacity()) to.reserve(std::max(size, size / n_trees * waiting_.size() / 8 * 9));
+        to.insert(to.end(), from.begin(), from.end());
+    }
+
+    std::mutex mutex_;
+    std::vector<std::optional<Grown>> waiting_;
+};
+
+// Grows a tree for each seed: grow(seed, weights, threads) gives it. Where n_draws is 0, `weights` are those of the rows (empty:
+// all one), the same for all trees or a line for each; else a tree's weights are the counts of a bootstrap, drawn in proportion to
 // `weights`. Threads share the trees, or a tree that is alone.
 template <class Grow>
-std::vector<Grown> grow_forest(std::span<const std::uint64_t> seeds, std::size_t n_rows, std::span<const double> weights,
-                               std::size_t n_draws, Threads threads, Grow&& grow) {
-    std::vector<Grown> out(seeds.size());
+void grow_forest(std::span<const std::uint64_t> seeds, std::size_t n_rows, std::span<const double> weights, std::size_t n_draws,
+                 JoinedTrees& out, Threads threads, Grow&& grow) {
     const Threads inner{seeds.size() == 1 ? threads.count : 1};
     const std::vector<double> cumulative = n_draws > 0 ? running_sums(weights) : std::vector<double>{};
     parallel_for(seeds.size(), threads, [&](std::size_t t) {
         if (n_draws == 0) {
             const bool has_lines = weights.size() > n_rows;
-            out[t] = grow(seeds[t], has_lines ? weights.subspan(t * n_rows, n_rows) : weights, inner);
+            out.put(t, grow(seeds[t], has_lines ? weights.subspan(t * n_rows, n_rows) : weights, inner));
             return;
         }
         std::vector<double> counts(n_rows);
         bootstrap_counts(seeds[t], n_draws, cumulative, counts);
-        out[t] = grow(seeds[t], std::span<const double>(counts), inner);
+        out.put(t, grow(seeds[t], std::span<const double>(counts), inner));
     });
-    return out;
 }
 
 }  // namespace mercer::tree
