@@ -21,12 +21,7 @@ namespace mercer::tree {
 
 class AbsoluteCriterion {
    public:
-    struct Summary {
-        std::size_t n = 0;
-        double weight = 0;
-        double impurity = 0;
-        double worth = 0;
-        bool is_pure = true;
+    struct Summary : NodeSummary {
         bool has_like_weights = true;
         std::vector<double> medians;  // one an output
         std::vector<double> sorted;   // of each output the targets in their order, less the median

@@ -39,12 +39,7 @@ struct ClassMisclassification {  // its sum is not one over classes but their la
 };
 
 // What a node's rows come to, whatever the measure.
-struct ClassSummary {
-    std::size_t n = 0;
-    double weight = 0;
-    double impurity = 0;
-    double worth = 0;
-    bool is_pure = true;
+struct ClassSummary : NodeSummary {
     std::vector<double> totals;
 };
 
@@ -61,7 +56,7 @@ class ClassCriterion {
     std::size_t n_values() const { return codes_.cols * n_classes_; }
 
     Summary summarise(std::span<const Row> rows) const {
-        Summary out{.n = rows.size(), .totals = std::vector<double>(n_values(), 0.0)};
+        Summary out{{.n = rows.size()}, std::vector<double>(n_values(), 0.0)};
         if (rows.empty()) return out;
         const std::int32_t* first = codes_.row(rows.front());
         for (const Row row : rows) {

@@ -16,12 +16,7 @@
 namespace mercer::tree {
 
 // What a node's rows come to, whatever the measure.
-struct MeanSummary {
-    std::size_t n = 0;
-    double weight = 0;
-    double impurity = 0;
-    double worth = 0;
-    bool is_pure = true;
+struct MeanSummary : NodeSummary {
     std::vector<double> sums;
 };
 
@@ -38,7 +33,7 @@ class MeanCriterion {
     std::size_t n_values() const { return y_.cols; }
 
     Summary summarise(std::span<const Row> rows) const {
-        Summary out{.n = rows.size(), .sums = std::vector<double>(y_.cols, 0.0)};
+        Summary out{{.n = rows.size()}, std::vector<double>(y_.cols, 0.0)};
         if (rows.empty()) return out;
         std::vector<double> terms(y_.cols, 0.0);
         const double* first = y_.row(rows.front());

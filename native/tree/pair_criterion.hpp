@@ -96,13 +96,8 @@ V rest_of(double total, V part) {
 typedef double Pair __attribute__((vector_size(16)));
 
 // What a node's rows come to, whatever the measure.
-struct PairSummary {
-    std::size_t n = 0;
-    double weight = 0;
+struct PairSummary : NodeSummary {
     double sum = 0;
-    double impurity = 0;
-    double worth = 0;
-    bool is_pure = true;
 };
 
 template <class Measure>
@@ -119,7 +114,7 @@ class PairCriterion {
     std::size_t n_values() const { return n_values_; }
 
     Summary summarise(std::span<const Row> rows) const {
-        Summary out{.n = rows.size()};
+        Summary out{{.n = rows.size()}};
         if (rows.empty()) return out;
         double least = y_[rows.front()];
         double most = least;

@@ -25,6 +25,15 @@ struct Limits {
     std::size_t max_leaves = 0;  // 0: as many as there come; else the split of largest gain is made first
 };
 
+// What every criterion knows of a node's rows; each adds what it needs.
+struct NodeSummary {
+    std::size_t n = 0;
+    double weight = 0;
+    double impurity = 0;
+    double worth = 0;
+    bool is_pure = true;
+};
+
 // Where the value of a node must lie, so that splits above it stay monotone.
 struct Bounds {
     double lower = -kInfinity;
