@@ -2,8 +2,26 @@
 
 namespace mercer::bindings {
 
+namespace {
+
+template <Real T>
+void def_ranked(nb::class_<tree::RankedColumns>& type) {
+    type.def(
+        "__init__",
+        [](tree::RankedColumns* self, In2<T> x, MaybeIn1<std::uint8_t> is_categorical, int n_threads) {
+            const auto values = matrix<T>(x);
+            new (self) tree::RankedColumns(values, category_flags(values, is_categorical), threads(n_threads));
+        },
+        nb::arg().noconvert(), nb::arg().noconvert().none(), nb::arg(), ReleaseGil(), nb::keep_alive<1, 2>());
+}
+
+}  // namespace
+
 void bind_grow(nb::module_& m) {
-    def_columns<tree::RankedColumns>(m, "RankedColumns");
+    nb::class_<tree::RankedColumns> type(m, "RankedColumns");
+    def_ranked<double>(type);
+    def_ranked<float>(type);
+    def_facts(type);
 
     nb::class_<tree::Limits>(m, "GrowthLimits")
         .def("__init__", [](tree::Limits* self, std::int64_t max_depth, std::int64_t min_rows_split, std::int64_t min_rows_leaf,

@@ -10,23 +10,23 @@ template <class X>
 void bind_columns(nb::module_& m, nb::class_<tree::WideColumns>& type) {
     type.def(
         "__init__",
-        [](tree::WideColumns* self, const X& given, int n_threads) {
+        [](tree::WideColumns* self, const X& given, std::int64_t n_looks, int n_threads) {
             const auto& x = values_of(given);
-            new (self) tree::WideColumns(x, tree::count_entries(x, threads(n_threads)), threads(n_threads));
+            new (self) tree::WideColumns(x, tree::count_entries(x, threads(n_threads)).n_entries, count_looks(n_looks),
+                                         threads(n_threads));
         },
-        nb::arg().noconvert(), nb::arg(), ReleaseGil());
+        nb::arg().noconvert(), nb::arg(), nb::arg(), ReleaseGil(), KeepsMatrix<X, 1, 2>());
     // None where ranked columns are faster.
     m.def(
         "wide_columns_if_faster",
-        [](const X& given, std::int64_t max_features, int n_threads) -> std::unique_ptr<tree::WideColumns> {
+        [](const X& given, std::int64_t max_features, std::int64_t n_looks, int n_threads) -> std::unique_ptr<tree::WideColumns> {
             require(max_features >= 1, "at least one feature must be looked at");
             const auto& x = values_of(given);
-            const auto counts = tree::count_entries(x, threads(n_threads));
-            const auto n_looked = static_cast<std::size_t>(max_features);
-            if (!tree::WideColumns::suits(counts, tree::n_rows_of(x), n_looked)) return nullptr;
-            return std::make_unique<tree::WideColumns>(x, counts, threads(n_threads));
+            const auto counts = tree::count_entries(x, threads(n_threads)).n_entries;
+            if (!tree::WideColumns::suits(counts, tree::n_rows_of(x), static_cast<std::size_t>(max_features))) return nullptr;
+            return std::make_unique<tree::WideColumns>(x, counts, count_looks(n_looks), threads(n_threads));
         },
-        nb::arg().noconvert(), nb::arg(), nb::arg(), ReleaseGil());
+        nb::arg().noconvert(), nb::arg(), nb::arg(), nb::arg(), ReleaseGil(), KeepsMatrix<X, 0, 1>());
 }
 
 }  // namespace

@@ -103,31 +103,23 @@ void def_facts(nb::class_<Columns>& type) {
     type.def_prop_ro("n_columns", &Columns::count);
 }
 
-// A class of columns: made of X, a flag for each column, and a number of threads.
-template <class Columns, Real T>
-void def_columns(nb::class_<Columns>& type) {
-    type.def(
-        "__init__",
-        [](Columns* self, In2<T> x, MaybeIn1<std::uint8_t> is_categorical, int n_threads) {
-            const auto values = matrix<T>(x);
-            require(!is_categorical || is_categorical->shape(0) == values.cols, "there must be a flag for each column");
-            for (std::size_t j = 0; is_categorical && j < values.cols; ++j)
-                for (std::size_t i = 0; vector<std::uint8_t>(*is_categorical)[j] != 0 && i < values.rows; ++i)
-                    require(std::isnan(values(i, j)) ||
-                                (values(i, j) >= 0 && values(i, j) < 1e6 && values(i, j) == std::floor(values(i, j))),
-                            "categories must be whole numbers from 0 to 999,999");
-            new (self) Columns(values, vector<std::uint8_t>(is_categorical), threads(n_threads));
-        },
-        nb::arg().noconvert(), nb::arg().noconvert().none(), nb::arg(), ReleaseGil(), nb::keep_alive<1, 2>());
+// A flag for each column of X, whether it holds categories; those are checked.
+template <Real T>
+std::span<const std::uint8_t> category_flags(Matrix<const T> x, const MaybeIn1<std::uint8_t>& is_categorical) {
+    const auto flags = per_row<std::uint8_t>(is_categorical, x.cols);
+    const auto is_category = [](T value) {
+        return std::isnan(value) || (value >= 0 && value < static_cast<T>(tree::kMostCategories) && value == std::floor(value));
+    };
+    for (std::size_t j = 0; j < flags.size(); ++j)
+        for (std::size_t i = 0; flags[j] != 0 && i < x.rows; ++i)
+            require(is_category(x(i, j)), "categories must be whole numbers from 0 to 999,999");
+    return flags;
 }
 
-template <class Columns>
-nb::class_<Columns> def_columns(nb::module_& m, const char* name) {
-    nb::class_<Columns> type(m, name);
-    def_columns<Columns, double>(type);
-    def_columns<Columns, float>(type);
-    def_facts(type);
-    return type;
+// How many columns all trees of a forest look at on a level.
+inline std::size_t count_looks(std::int64_t n_looks) {
+    require(n_looks >= 1, "at least one column must be looked at");
+    return static_cast<std::size_t>(n_looks);
 }
 
 }  // namespace mercer::bindings

@@ -111,8 +111,9 @@ class Growth {
         Children out{child(task, task.begin, task.begin + n_left, 1, summarise(moved.first(n_left))),
                      child(task, task.begin + n_left, task.end, 2, summarise(moved.subspan(n_left)))};
         if (is_bounded()) bound(feature, out);
-        out.left.is_leaf = must_be_leaf(out.left);
-        out.right.is_leaf = must_be_leaf(out.right);
+        const bool is_split = n_left > 0 && n_left < moved.size();  // else X, which is read in place, was written to meanwhile
+        out.left.is_leaf = !is_split || must_be_leaf(out.left);
+        out.right.is_leaf = !is_split || must_be_leaf(out.right);
         return out;
     }
 

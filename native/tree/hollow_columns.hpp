@@ -2,11 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "core/parallel.hpp"
@@ -18,7 +20,7 @@ namespace mercer::tree {
 
 namespace detail {
 
-inline constexpr std::size_t kColumnsRead = 32;  // together: rows are read some cache lines at a time
+inline constexpr std::size_t kColumnsRead = 256;  // together: rows are read some cache lines at a time
 
 // Calls read(first, last) for blocks of columns, on several threads.
 template <class Read>
@@ -31,20 +33,72 @@ void for_column_blocks(std::size_t n_columns, Threads threads, Read&& read) {
 
 }  // namespace detail
 
-// How many values of each column are not zero; a missing one is not. O(n d), or O(entries).
+// What each column holds.
+struct ColumnCounts {
+    std::vector<std::size_t> n_entries;  // values that are not zero; a missing one is not
+    std::vector<std::uint8_t> has_missing;
+
+    explicit ColumnCounts(std::size_t n_columns) : n_entries(n_columns, 0), has_missing(n_columns, 0) {}
+};
+
+namespace detail {
+
+// Counts rows [begin, end) of columns [first, last), no more than kColumnsRead, in the order in which X lies.
 template <Real T>
-std::vector<std::size_t> count_entries(Matrix<const T> x, Threads threads) {
-    std::vector<std::size_t> out(x.cols, 0);
+void count_block(const Matrix<const T>& x, std::size_t begin, std::size_t end, std::size_t first, std::size_t last,
+                 ColumnCounts& out) {
+    using Count = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;  // as wide as a value, for vectors of both
+    std::array<Count, kColumnsRead> counts{};
+    Count is_missing = 0;
+    const auto count = [&](T value, Count& n) {
+        n += value != 0;
+        is_missing |= value != value;
+    };
+    if (x.col_stride == 1) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const T* row = x.row(i) + first;
+            for (std::size_t j = 0; j < last - first; ++j) count(row[j], counts[j]);
+        }
+    } else {
+        const bool is_contiguous = x.row_stride == 1;
+        for (std::size_t j = first; j < last; ++j) {
+            Count n = 0;
+            const T* column = &x(0, j);
+            if (is_contiguous) {
+                for (std::size_t i = begin; i < end; ++i) count(column[i], n);
+            } else {
+                for (std::size_t i = begin; i < end; ++i) count(x(i, j), n);
+            }
+            counts[j - first] = n;
+        }
+    }
+    for (std::size_t j = first; j < last; ++j) {
+        out.n_entries[j] += counts[j - first];
+        for (std::size_t i = begin; i < end && is_missing != 0 && out.has_missing[j] == 0; ++i)
+            out.has_missing[j] = std::isnan(x(i, j));
+    }
+}
+
+}  // namespace detail
+
+// Looks at every value once. O(n d), or O(entries).
+template <Real T>
+ColumnCounts count_entries(const Matrix<const T>& x, Threads threads) {
+    ColumnCounts out(x.cols);
     detail::for_column_blocks(x.cols, threads, [&](std::size_t first, std::size_t last) {
-        for (std::size_t i = 0; i < x.rows; ++i)
-            for (std::size_t j = first; j < last; ++j) out[j] += x(i, j) != 0;
+        constexpr std::size_t kRows = std::size_t{1} << 20;  // no count overflows
+        for (std::size_t begin = 0; begin < x.rows; begin += kRows)
+            detail::count_block(x, begin, std::min(begin + kRows, x.rows), first, last, out);
     });
     return out;
 }
 
-inline std::vector<std::size_t> count_entries(const SparseRows& x, Threads) {
-    std::vector<std::size_t> out(x.n_columns(), 0);
-    for (std::size_t e = 0; e < x.n_entries(); ++e) ++out[x.column(e)];
+inline ColumnCounts count_entries(const SparseRows& x, Threads) {
+    ColumnCounts out(x.n_columns());
+    for (std::size_t e = 0; e < x.n_entries(); ++e) {
+        ++out.n_entries[x.column(e)];
+        out.has_missing[x.column(e)] |= std::isnan(x.value(e));
+    }
     return out;
 }
 

@@ -32,16 +32,12 @@ namespace detail {
 
 // Counts rows and finds all splits alike.
 struct NoCriterion {
-    struct Summary {
-        std::size_t n = 0;
-        double weight = 0;
-        double impurity = 1;
-        double worth = 0;
-        bool is_pure = false;
-    };
+    using Summary = NodeSummary;
     static constexpr double kScale = 1;
     static constexpr std::size_t n_values() { return 1; }
-    Summary summarise(std::span<const Row> rows) const { return {.n = rows.size(), .weight = static_cast<double>(rows.size())}; }
+    Summary summarise(std::span<const Row> rows) const {
+        return {.n = rows.size(), .weight = static_cast<double>(rows.size()), .impurity = 1, .is_pure = false};
+    }
     double middle(const Summary&, const Summary&) const { return 0; }
     void write_values(const Summary&, const Bounds&, double* values) const { *values = 0; }
     Weighed weigh(std::span<const Row> left, std::span<const Row> right, const Summary&, std::vector<double>&) const {
@@ -94,24 +90,40 @@ inline void draw_sample(std::uint64_t seed, std::size_t n_rows, std::size_t n_fe
 
 namespace detail {
 
-// Some rows (rising; one that is there twice counts once) and features of X.
-template <Real T>
-PlainColumns sample_columns(Matrix<const T> x, std::span<const std::int64_t> rows, std::span<const std::int64_t> features) {
-    std::vector<T> sample;
-    std::size_t n = 0;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (i > 0 && rows[i] == rows[i - 1]) continue;
-        for (const std::int64_t j : features) sample.push_back(x(static_cast<std::size_t>(rows[i]), static_cast<std::size_t>(j)));
-        ++n;
-    }
-    const auto d = static_cast<std::ptrdiff_t>(features.size());
-    return PlainColumns(Matrix<const T>{sample.data(), n, features.size(), d, 1}, {}, Threads{1});
-}
+// Some rows (rising; one that is there twice counts once) and features of X, and their columns.
+template <class X>
+struct Sample {
+    SparseRows rows;
+    PlainColumns columns;
 
-inline PlainColumns sample_columns(const SparseRows& x, std::span<const std::int64_t> rows,
-                                   std::span<const std::int64_t> features) {
-    return PlainColumns(SparseRows(x, rows, features), {}, Threads{1});
-}
+    Sample(const X& x, std::span<const std::int64_t> rows, std::span<const std::int64_t> features)
+        : rows(x, rows, features), columns(this->rows, {}, 1, Threads{1}) {}
+};
+
+template <Real T>
+struct Sample<Matrix<const T>> {
+    std::vector<T> values;
+    PlainColumns columns;
+
+    Sample(const Matrix<const T>& x, std::span<const std::int64_t> rows, std::span<const std::int64_t> features)
+        : values(taken(x, rows, features)),
+          columns(Matrix<const T>{values.data(), values.size() / features.size(), features.size(),
+                                  static_cast<std::ptrdiff_t>(features.size()), 1},
+                  {}, 1, Threads{1}) {}
+    Sample(const Sample&) = delete;
+    Sample& operator=(const Sample&) = delete;
+
+    static std::vector<T> taken(const Matrix<const T>& x, std::span<const std::int64_t> rows,
+                                std::span<const std::int64_t> features) {
+        std::vector<T> out;
+        out.reserve(rows.size() * features.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (i > 0 && rows[i] == rows[i - 1]) continue;
+            for (const std::int64_t j : features) out.push_back(x(static_cast<std::size_t>(rows[i]), static_cast<std::size_t>(j)));
+        }
+        return out;
+    }
+};
 
 }  // namespace detail
 
@@ -120,9 +132,11 @@ inline PlainColumns sample_columns(const SparseRows& x, std::span<const std::int
 template <class X>
 Grown grow_isolation(const X& x, std::span<const std::int64_t> rows, std::span<const std::int64_t> features, std::uint64_t seed,
                      std::size_t max_depth) {
-    const PlainColumns columns = detail::sample_columns(x, rows, features);
+    const detail::Sample<X> sample(x, rows, features);
     const detail::NoCriterion criterion;
-    Grown out = RandomGrower(columns, criterion, {}, {}, Limits{.max_depth = max_depth}, {1, seed}, Threads{1}).grow();
+    Grown out =
+        RandomGrower<detail::NoCriterion>(sample.columns, criterion, {}, {}, Limits{.max_depth = max_depth}, {1, seed}, Threads{1})
+            .grow();
     std::vector<std::size_t> depths(out.size(), 0);
     for (std::size_t i = 0; i < out.size(); ++i) {
         Node& node = out.nodes[i];

@@ -36,16 +36,20 @@ static_assert(sizeof(Node) == 16);
 // The words of a set of categories: first their number n, then 32 categories a word.
 using Word = std::uint32_t;
 
+inline constexpr std::size_t kMostCategories = 1'000'000;
+
 inline bool holds(const Word* set, std::size_t category) {
     return category < std::size_t{32} * set[0] && ((set[1 + category / 32] >> (category % 32)) & 1) != 0;
 }
 
-// Appends a set. `categories` may come in any order, and more than once.
+// Appends a set. `categories` may come in any order, and more than once. One that X cannot have held when it was checked is left
+// out: it would take the memory of all below it.
 template <class Categories>
 void append_set(const Categories& categories, std::vector<Word>& words) {
     const std::size_t start = words.size();
     words.push_back(0);
     for (const std::size_t category : categories) {
+        if (category >= kMostCategories) continue;
         const std::size_t place = start + 1 + category / 32;
         if (words.size() <= place) words.resize(place + 1, 0);
         words[place] |= Word{1} << (category % 32);

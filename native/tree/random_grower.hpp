@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -16,26 +15,14 @@
 
 #include "core/rng.hpp"
 #include "core/simd.hpp"
+#include "tree/column_growth.hpp"
 #include "tree/feature_draw.hpp"
-#include "tree/growth.hpp"
 #include "tree/node_rows.hpp"
 #include "tree/plain_columns.hpp"
+#include "tree/random_cut.hpp"
 #include "tree/split.hpp"
 
 namespace mercer::tree {
-
-// A feature to look at, with what is drawn for it.
-struct Trial {
-    std::uint32_t feature = 0;
-    std::uint32_t draw = 0;
-};
-
-// Where the rows of a node go by a trial: those whose number among the memory's values is not above the threshold go left.
-struct RandomCut {
-    double threshold = 0;
-    bool has_missing = false;
-    bool is_missing_left = false;
-};
 
 // What one thread needs for a node of n rows.
 struct RandomMemory {
@@ -71,45 +58,26 @@ struct RandomSplit {
     bool is_better(const RandomSplit& other) const { return value != other.value ? value > other.value : turn < other.turn; }
 };
 
-namespace detail {
-
-// Whether a category goes left: a fair coin for each, named by the draw.
-inline bool draws_left(std::uint32_t draw, double category) {
-    std::uint64_t x = (std::uint64_t{draw} << 32) + static_cast<std::uint64_t>(category) + 0x9E3779B97F4A7C15u;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-    return ((x ^ (x >> 31)) & 1) != 0;
-}
-
-}  // namespace detail
-
 template <class Criterion>
-class RandomGrower final : private GrowthBy<Criterion, RandomSplit, RandomMemory> {
+class RandomGrower final : private ColumnGrowth<Criterion, RandomSplit, RandomMemory, PlainColumns> {
+    using Base = ColumnGrowth<Criterion, RandomSplit, RandomMemory, PlainColumns>;
+
    public:
-    // Rows of weight 0 take no part.
-    RandomGrower(const PlainColumns& columns, const Criterion& criterion, std::span<const double> weights,
-                 std::span<const std::int8_t> directions, const Limits& limits, Draw draw, Threads threads)
-        : Base(criterion, directions, limits, threads),
-          columns_(columns),
-          draw_(draw),
-          is_weighted_(!weights.empty()),
-          rows_(columns.n_rows(), weights, columns.hollow().count() > 0),
-          finder_(columns.hollow(), rows_) {}
+    using Base::Base;
 
-    RandomGrower(const RandomGrower&) = delete;
-    RandomGrower& operator=(const RandomGrower&) = delete;
-
-    Grown grow() {
-        require(rows_.size() > 0 && columns_.count() > 0, "a tree needs rows and features");
-        return this->grow_from(rows_.all());
-    }
+    Grown grow() { return this->grow_from(rows_.all()); }
 
    private:
-    using Base = GrowthBy<Criterion, RandomSplit, RandomMemory>;
     using Split = RandomSplit;
     using S = Simd<double>;
+    using Base::columns_;
     using Base::criterion_;
+    using Base::draw_;
+    using Base::finder_;
+    using Base::is_weighted_;
     using Base::limits_;
+    using Base::rows;
+    using Base::rows_;
     using typename Base::Children;
     using typename Base::Lanes;
     using typename Base::Task;
@@ -118,96 +86,11 @@ class RandomGrower final : private GrowthBy<Criterion, RandomSplit, RandomMemory
     static constexpr bool kHasPairSums = requires { std::integral_constant<std::size_t, Criterion::n_sums()>{}; };
     static constexpr bool kHasSums = requires(const Criterion& criterion) { criterion.n_sums(); };
 
-    std::span<const Row> rows(const Task& task) const { return rows_.part(task.begin, task.end); }
-
     bool is_depth_first(Lanes lanes) const { return lanes.size() == 1 && limits_.max_leaves == 0; }
 
-    // ---- cutting
-
-    using Cut = RandomCut;
-
-    struct Range {
-        double least = kInfinity;
-        double most = -kInfinity;
-        void widen(double value) {
-            least = std::min(least, value);
-            most = std::max(most, value);
-        }
-    };
-
-    // Where a trial cuts numbers of a range. Nothing where they do not vary.
-    static std::optional<Cut> cut(const Trial& trial, const Range& known, bool has_missing) {
-        const auto [least, most] = known;
-        const bool is_varied = is_above(most, least);
-        if (!(least <= most) || (!is_varied && !has_missing)) return {};
-        Cut out{.threshold = most, .has_missing = has_missing};
-        if (!is_varied) return out;  // only what is missing differs: it goes right
-        out.is_missing_left = (trial.draw & 1) != 0;
-        const double share = trial.draw * 0x1p-32;
-        out.threshold = least * (1 - share) + most * share;
-        if (!(out.threshold >= least && out.threshold < most)) out.threshold = least;  // also where one of them is infinite
-        return out;
-    }
-
-    // Where a trial cuts a feature's n values, which are made ready for that. Nothing where they do not vary.
-    std::optional<Cut> cut(const Trial& trial, double* values, std::size_t n) const {
-        std::size_t n_known = n;
-        if (columns_.has_missing(trial.feature))
-            n_known = static_cast<std::size_t>(std::count_if(values, values + n, [](double v) { return !std::isnan(v); }));
-        const Range known = n_known < n ? known_range(values, n) : range(values, n);
-        std::optional<Cut> out = cut(trial, known, n_known < n);
-        if (!out) return {};
-        if (columns_.is_categorical(trial.feature)) {
-            out->threshold = 0;
-            if (!draw_categories(trial.draw, values, n, known.least != known.most)) return {};
-        }
-        if (out->has_missing)
-            for (std::size_t i = 0; i < n; ++i)
-                if (std::isnan(values[i])) values[i] = out->is_missing_left ? -kInfinity : kInfinity;
-        std::fill_n(values + n, S::kLanes, kInfinity);
-        return out;
-    }
-
-    static Range range(double* values, std::size_t n) {
-        std::fill_n(values + n, S::kLanes, values[0]);
-        auto least = S::load(values);
-        auto most = least;
-        for (std::size_t i = 0; i < n; i += S::kLanes) {
-            const auto v = S::load(values + i);
-            least = v < least ? v : least;
-            most = v > most ? v : most;
-        }
-        Range out{least[0], most[0]};
-        for (std::size_t l = 1; l < S::kLanes; ++l) out = {std::min(out.least, least[l]), std::max(out.most, most[l])};
-        return out;
-    }
-
-    static Range known_range(const double* values, std::size_t n) {
-        Range out;
-        for (std::size_t i = 0; i < n; ++i)
-            if (!std::isnan(values[i])) out.widen(values[i]);
-        return out;
-    }
-
-    // Replaces categories by -1 (left) and +1, drawing until both sides have one. All on the left where there is but one category.
-    static bool draw_categories(std::uint32_t draw, double* values, std::size_t n, bool has_several) {
-        const std::optional<std::uint32_t> name = has_several ? category_draw(draw, values, n) : draw;
-        if (!name) return false;
-        for (std::size_t i = 0; i < n; ++i)
-            if (!std::isnan(values[i])) values[i] = !has_several || detail::draws_left(*name, values[i]) ? -1 : 1;
-        return true;
-    }
-
-    // The first name, from the draw on, by which not all categories go to the same side.
-    static std::optional<std::uint32_t> category_draw(std::uint32_t draw, const double* values, std::size_t n) {
-        constexpr std::uint32_t kTries = 64;
-        for (std::uint32_t name = draw; name != draw + kTries; ++name) {
-            std::array<bool, 2> is_met{};
-            for (std::size_t i = 0; i < n && !(is_met[0] && is_met[1]); ++i)
-                if (!std::isnan(values[i])) is_met[detail::draws_left(name, values[i])] = true;
-            if (is_met[0] && is_met[1]) return name;
-        }
-        return {};
+    // Where a trial cuts the values of a node's rows.
+    std::optional<RandomCut> cut(const Trial& trial, double* values, std::size_t n) const {
+        return RandomCut::of_values(trial, values, n, columns_.has_missing(trial.feature), columns_.is_categorical(trial.feature));
     }
 
     // ---- weighing
@@ -323,7 +206,7 @@ class RandomGrower final : private GrowthBy<Criterion, RandomSplit, RandomMemory
         return is_varied;
     }
 
-    void weigh_and_keep(const Cut& found, const Trial& trial, std::size_t turn, const Task& task, RandomMemory& memory,
+    void weigh_and_keep(const RandomCut& found, const Trial& trial, std::size_t turn, const Task& task, RandomMemory& memory,
                         const RandomMemory& prepared, const double* values, Split& best) const {
         const Weighed weighed = weigh(found.threshold, values, task, memory, prepared);
         const Split split{weighed.worth, trial, turn};
@@ -338,7 +221,7 @@ class RandomGrower final : private GrowthBy<Criterion, RandomSplit, RandomMemory
         const NodeEntries& collected = prepared.collected;
         const std::size_t n = finder_.find(column, task.begin, task.end, collected, false, memory.places.data());
         const auto hollow = columns_.hollow()[column];
-        Range known;
+        ValueRange known;
         std::size_t n_known = 0;
         for (std::size_t i = 0; i < n; ++i) {
             const double value = hollow.values[memory.places[i]];
@@ -347,7 +230,7 @@ class RandomGrower final : private GrowthBy<Criterion, RandomSplit, RandomMemory
             ++n_known;
         }
         if (n < task.size()) known.widen(0);
-        const auto found = cut(trial, known, n_known < n);
+        const auto found = RandomCut::of_range(trial, known, n_known < n);
         if (!found) return false;
         if constexpr (kHasSums) {
             const Weighed weighed = weigh_entries(*found, hollow, n, task, memory);
@@ -357,13 +240,13 @@ class RandomGrower final : private GrowthBy<Criterion, RandomSplit, RandomMemory
             memory.has_best = false;
         } else {
             write_values(trial.feature, task, memory, collected, values);
-            weigh_and_keep(cut(trial, values, task.size()).value(), trial, turn, task, memory, prepared, values, best);
+            weigh_and_keep(cut(trial, values, task.size()).value_or(*found), trial, turn, task, memory, prepared, values, best);
         }
         return true;
     }
 
     // Weighs a cut of a hollow column by its n entries in the node, whose places are in the memory.
-    Weighed weigh_entries(const Cut& found, const HollowColumns::Column& hollow, std::size_t n, const Task& task,
+    Weighed weigh_entries(const RandomCut& found, const HollowColumns::Column& hollow, std::size_t n, const Task& task,
                           RandomMemory& memory) const {
         const std::size_t n_sums = criterion_.n_sums();
         memory.sums.assign(4 * n_sums, 0.0);
@@ -403,7 +286,7 @@ class RandomGrower final : private GrowthBy<Criterion, RandomSplit, RandomMemory
         columns_.gather({features.data(), trials.size()}, rows(task), memory.values.data(), memory.stride);
     }
 
-    static void keep(const Cut& cut, const double* values, const Task& task, RandomMemory& memory) {
+    static void keep(const RandomCut& cut, const double* values, const Task& task, RandomMemory& memory) {
         std::copy_n(values, task.size(), memory.best.data());
         memory.best_cut = cut;
         memory.best_node = task.key;
@@ -422,12 +305,13 @@ class RandomGrower final : private GrowthBy<Criterion, RandomSplit, RandomMemory
         };
         first.trials.resize(std::min(draw_.max_features, columns_.count()));
         for (Trial& trial : first.trials) trial = next();
-        finder_.prepare(task.begin, task.end, first.trials.size(), n_entries(first.trials), first.collected);
+        finder_.prepare(task.begin, task.end, first.trials.size(),
+                        this->n_entries(first.trials, [](const Trial& trial) { return trial.feature; }), first.collected);
         Split best;
         bool is_varied = lanes.size() == 1 ? look(first.trials, 0, task, first, first, best) : look_together(task, lanes, best);
         if (is_varied || draw.is_over()) return best;
         finder_.collect(task.begin, task.end, first.collected);
-        if (columns_.n_full() == 0 && !finder_.any_varies(task.size(), first.collected)) return best;
+        if (columns_.full().empty() && !finder_.any_varies(task.size(), first.collected)) return best;
         while (!is_varied && !draw.is_over()) {
             const std::size_t turn = draw.count();
             const Trial trial = next();
@@ -436,25 +320,13 @@ class RandomGrower final : private GrowthBy<Criterion, RandomSplit, RandomMemory
         return best;
     }
 
-    std::size_t n_entries(std::span<const Trial> trials) const {
-        std::size_t out = 0;
-        for (const Trial& trial : trials)
-            if (columns_.hollow().has(trial.feature)) out += columns_.hollow().n_entries(columns_.hollow().index(trial.feature));
-        return out;
-    }
-
     bool look_together(const Task& task, Lanes lanes, Split& best) const {
         const std::span<const Trial> trials = lanes.front().trials;
         const Chunks parts{trials.size(), lanes.size()};
-        std::vector<Split> found(lanes.size());
-        std::vector<std::uint8_t> is_varied(lanes.size(), 0);
-        this->for_lanes(lanes, [&](std::size_t lane, RandomMemory& memory) {
+        return this->best_of_lanes(lanes, best, [&](std::size_t lane, RandomMemory& memory, Split& found) {
             const std::size_t begin = parts.begin(lane);
-            is_varied[lane] = look(trials.subspan(begin, parts.end(lane) - begin), begin, task, memory, lanes.front(), found[lane]);
+            return look(trials.subspan(begin, parts.end(lane) - begin), begin, task, memory, lanes.front(), found);
         });
-        for (const Split& split : found)
-            if (split.is_better(best)) best = split;
-        return std::find(is_varied.begin(), is_varied.end(), 1) != is_varied.end();
     }
 
     Node node_of(const Split& split, const Task& task, std::vector<Word>& words) const override {
@@ -470,7 +342,7 @@ class RandomGrower final : private GrowthBy<Criterion, RandomSplit, RandomMemory
     void write_set(const Trial& trial, std::span<const Row> rows, std::vector<Word>& words) const {
         std::vector<double> values(rows.size());
         columns_.gather({&trial.feature, 1}, rows, values.data(), 0);
-        const auto name = category_draw(trial.draw, values.data(), values.size());
+        const auto name = detail::category_draw(trial.draw, values.data(), values.size());
         std::vector<std::size_t> categories;
         for (const double value : values)
             if (!std::isnan(value) && (!name || detail::draws_left(*name, value)))
@@ -503,9 +375,11 @@ class RandomGrower final : private GrowthBy<Criterion, RandomSplit, RandomMemory
             } else {
                 gather({&split.trial, 1}, task, memory);
             }
-            keep(cut(split.trial, memory.values.data(), task.size()).value(), memory.values.data(), task, memory);
+            // Where X has changed meanwhile all may go left.
+            const RandomCut again = cut(split.trial, memory.values.data(), task.size()).value_or(RandomCut{.threshold = kInfinity});
+            keep(again, memory.values.data(), task, memory);
         }
-        const Cut found = memory.best_cut;
+        const RandomCut found = memory.best_cut;
         const std::size_t n_left = separate(found.threshold, memory.best.data(), here, memory.rows.data());
         if (!columns_.is_categorical(feature)) node.threshold = found.threshold;
         node.tag |= Base::sides(n_left, here.size(), found.has_missing, found.is_missing_left, columns_.is_categorical(feature));
@@ -513,12 +387,6 @@ class RandomGrower final : private GrowthBy<Criterion, RandomSplit, RandomMemory
         if (!out.left.is_leaf || !out.right.is_leaf) rows_.arrange(task.begin, {memory.rows.data(), here.size()});
         return out;
     }
-
-    const PlainColumns& columns_;
-    Draw draw_;
-    bool is_weighted_;
-    NodeRows rows_;
-    EntryFinder finder_;
 };
 
 }  // namespace mercer::tree

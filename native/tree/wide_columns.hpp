@@ -1,16 +1,15 @@
 // The columns of X for nodes that look at few of them: full ones as they are, hollow ones by their entries. Nothing is ranked.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <variant>
-#include <vector>
 
 #include "core/errors.hpp"
 #include "core/parallel.hpp"
-#include "core/simd.hpp"
 #include "core/views.hpp"
+#include "tree/full_columns.hpp"
 #include "tree/hollow_columns.hpp"
 #include "tree/sparse_rows.hpp"
 
@@ -40,68 +39,36 @@ class WideColumns {
         return gathered < ranked;
     }
 
-    // X is a matrix or sparse rows, with its `counts` of entries.
+    // X is a matrix, which must outlive this, or sparse rows, with its `counts` of entries. `n_looks`: see
+    // FullColumns.
     template <class X>
-    WideColumns(const X& x, std::span<const std::size_t> counts, Threads threads)
-        : n_rows_(n_rows_of(x)), hollow_(x, counts, kRowsPerEntry, threads), places_(counts.size()) {
+    WideColumns(const X& x, std::span<const std::size_t> counts, std::size_t n_looks, Threads threads)
+        : n_rows_(n_rows_of(x)),
+          n_columns_(counts.size()),
+          hollow_(x, counts, kRowsPerEntry, threads),
+          full_(x, hollow_, Layout::kByColumn, n_looks, threads) {
         require(n_rows_ < 0xFFFFFFFF, "trees: there are too many rows");
-        for (std::size_t j = 0; j < places_.size(); ++j)
-            if (!hollow_.has(j)) {
-                places_[j] = full_.size();
-                full_.push_back(static_cast<std::uint32_t>(j));
-            }
-        fill(x, threads);
     }
 
     std::size_t n_rows() const { return n_rows_; }
-    std::size_t count() const { return places_.size(); }
+    std::size_t count() const { return n_columns_; }
     // The features that are full columns.
-    std::span<const std::uint32_t> full() const { return full_; }
+    std::span<const std::uint32_t> full() const { return full_.features(); }
     const HollowColumns& hollow() const { return hollow_; }
 
     // Writes the values that some rows have in a full column.
     void gather(std::size_t feature, std::span<const Row> rows, double* out) const {
-        std::visit(
-            [&](const auto& values) {
-                const auto* column = values.data() + places_[feature] * n_rows_;
-                for (std::size_t i = 0; i < rows.size(); ++i) out[i] = static_cast<double>(column[rows[i]]);
-            },
-            values_);
+        full_.visit([&](const auto& values, auto&& place) {
+            const std::size_t column = place(feature);
+            for (std::size_t i = 0; i < rows.size(); ++i) out[i] = static_cast<double>(values(rows[i], column));
+        });
     }
 
    private:
-    // A few rows of a few columns at a time: both sides of the transposition stay in the cache.
-    template <Real T>
-    void fill(const Matrix<const T>& x, Threads threads) {
-        constexpr std::size_t kRowsAtOnce = 32;
-        Aligned<T> out(full_.size() * n_rows_);
-        detail::for_column_blocks(x.cols, threads, [&](std::size_t first, std::size_t last) {
-            for (std::size_t begin = 0; begin < n_rows_; begin += kRowsAtOnce) {
-                const std::size_t end = std::min(begin + kRowsAtOnce, n_rows_);
-                for (std::size_t j = first; j < last; ++j) {
-                    if (hollow_.has(j)) continue;
-                    T* column = out.data() + places_[j] * n_rows_;
-                    for (std::size_t i = begin; i < end; ++i) column[i] = x(i, j);
-                }
-            }
-        });
-        values_ = std::move(out);
-    }
-
-    void fill(const SparseRows& x, Threads) {
-        Aligned<double> out(full_.size() * n_rows_);
-        std::fill_n(out.data(), out.size(), 0.0);
-        for (std::size_t i = 0; i < n_rows_; ++i)
-            for (std::size_t e = x.begin(i); e < x.end(i); ++e)
-                if (!hollow_.has(x.column(e))) out[places_[x.column(e)] * n_rows_ + i] = x.value(e);
-        values_ = std::move(out);
-    }
-
     std::size_t n_rows_;
+    std::size_t n_columns_;
     HollowColumns hollow_;
-    std::vector<std::size_t> places_;  // of the full columns, by feature
-    std::vector<std::uint32_t> full_;
-    std::variant<Aligned<double>, Aligned<float>> values_{Aligned<double>(0)};  // of the full columns, one after another
+    FullColumns full_;
 };
 
 }  // namespace mercer::tree

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/rng.hpp"
+#include "tree/column_growth.hpp"
 #include "tree/feature_draw.hpp"
-#include "tree/growth.hpp"
 #include "tree/node_rows.hpp"
 #include "tree/split.hpp"
 #include "tree/wide_columns.hpp"
@@ -49,41 +49,34 @@ struct WideSplit {
 };
 
 template <class Criterion>
-class WideGrower final : private GrowthBy<Criterion, WideSplit, WideMemory> {
-   public:
-    // Rows of weight 0 take no part. `directions` is empty, or has -1, 0 or +1 for each feature.
-    WideGrower(const WideColumns& columns, const Criterion& criterion, std::span<const double> weights,
-               std::span<const std::int8_t> directions, const Limits& limits, Draw draw, Threads threads)
-        : Base(criterion, directions, limits, threads),
-          columns_(columns),
-          draw_(draw),
-          rows_(columns.n_rows(), weights, columns.hollow().count() > 0),
-          finder_(columns.hollow(), rows_),
-          goes_left_(columns.n_rows()) {}
+class WideGrower final : private ColumnGrowth<Criterion, WideSplit, WideMemory, WideColumns> {
+    using Base = ColumnGrowth<Criterion, WideSplit, WideMemory, WideColumns>;
 
-    WideGrower(const WideGrower&) = delete;
-    WideGrower& operator=(const WideGrower&) = delete;
+   public:
+    using Base::Base;
 
     Grown grow() {
-        require(rows_.size() > 0 && columns_.count() > 0, "a tree needs rows and features");
+        goes_left_.resize(columns_.n_rows());
         WideMemory memory(rows_.size());
         const List first = list_all(0, 0, rows_.size(), memory);  // in whose order the sums of ranked columns are taken
         return this->grow_from(first.rows);
     }
 
    private:
-    using Base = GrowthBy<Criterion, WideSplit, WideMemory>;
     using Split = WideSplit;
+    using Base::columns_;
     using Base::criterion_;
+    using Base::draw_;
+    using Base::finder_;
     using Base::limits_;
+    using Base::rows;
+    using Base::rows_;
     using typename Base::Children;
     using typename Base::Lanes;
     using typename Base::Task;
 
     // Criteria without sums cannot tell what the zeros of a column add up to, and visit them.
     static constexpr bool kHasSums = requires(const Criterion& criterion) { criterion.n_sums(); };
-
-    std::span<const Row> rows(const Task& task) const { return rows_.part(task.begin, task.end); }
 
     // ---- listing
 
@@ -230,7 +223,8 @@ class WideGrower final : private GrowthBy<Criterion, WideSplit, WideMemory> {
         if (is_drawn)
             for (std::size_t k = 0; k < draw_.max_features; ++k) first.chosen.push_back(draw.next(random));
         if (is_drawn) {
-            finder_.prepare(task.begin, task.end, first.chosen.size(), n_entries(first.chosen), first.collected);
+            finder_.prepare(task.begin, task.end, first.chosen.size(),
+                            this->n_entries(first.chosen, [](std::uint32_t feature) { return feature; }), first.collected);
         } else {
             const HollowColumns& hollow = columns_.hollow();
             finder_.prepare(task.begin, task.end, hollow.filled().size(), hollow.n_entries(), first.collected);
@@ -248,13 +242,6 @@ class WideGrower final : private GrowthBy<Criterion, WideSplit, WideMemory> {
         return best;
     }
 
-    std::size_t n_entries(std::span<const std::uint32_t> features) const {
-        std::size_t out = 0;
-        for (const std::uint32_t feature : features)
-            if (columns_.hollow().has(feature)) out += columns_.hollow().n_entries(columns_.hollow().index(feature));
-        return out;
-    }
-
     // All features but those known to be zero in the node.
     void choose_all(const Task& task, WideMemory& memory) const {
         const HollowColumns& hollow = columns_.hollow();
@@ -268,15 +255,12 @@ class WideGrower final : private GrowthBy<Criterion, WideSplit, WideMemory> {
 
     bool look_at_chosen(const Task& task, Lanes lanes, bool is_drawn, Split& best) const {
         const std::span<const std::uint32_t> chosen = lanes.front().chosen;
-        std::vector<Split> found(lanes.size());
-        std::vector<std::uint8_t> is_varied(lanes.size(), 0);
-        this->for_lanes(lanes, [&](std::size_t lane, WideMemory& memory) {
+        return this->best_of_lanes(lanes, best, [&](std::size_t lane, WideMemory& memory, Split& found) {
+            bool is_varied = false;
             for (std::size_t k = lane; k < chosen.size(); k += lanes.size())
-                is_varied[lane] |= look(chosen[k], is_drawn ? k : chosen[k], task, lanes.front().collected, memory, found[lane]);
+                is_varied |= look(chosen[k], is_drawn ? k : chosen[k], task, lanes.front().collected, memory, found);
+            return is_varied;
         });
-        for (const Split& split : found)
-            if (split.is_better(best)) best = split;
-        return std::find(is_varied.begin(), is_varied.end(), 1) != is_varied.end();
     }
 
     // ---- splitting
@@ -317,10 +301,6 @@ class WideGrower final : private GrowthBy<Criterion, WideSplit, WideMemory> {
         rows_.arrange(task.begin, {space, task.size()});
     }
 
-    const WideColumns& columns_;
-    Draw draw_;
-    NodeRows rows_;
-    EntryFinder finder_;
     std::vector<std::uint8_t> goes_left_;
 };
 

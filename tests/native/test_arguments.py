@@ -93,7 +93,8 @@ def _columns(name, number):
     arguments = list(_signatures(getattr(kernels, name)))[number]
     kind = next(argument.rows_class for argument in arguments if (argument.rows_class or "").endswith("Columns"))
     X = np.random.RandomState(0).randint(4, size=(SIZE, SIZE)).astype(float)
-    return kernels.WideColumns(X, 1) if kind == "WideColumns" else getattr(kernels, kind)(X, None, 1)
+    arguments = {"WideColumns": (X, 2, 1), "PlainColumns": (X, None, 2, 1), "RankedColumns": (X, None, 1)}[kind]
+    return getattr(kernels, kind)(*arguments)
 
 
 def _tree_rows(number):
@@ -102,7 +103,11 @@ def _tree_rows(number):
     if number < 2:
         return values.astype((np.float64, np.float32)[number])
     sparse = sp.csr_array(values)
-    return kernels.SparseRows(sparse.data, sparse.indices, sparse.indptr, SIZE)
+    return kernels.SparseRows(sparse.data, sparse.indices, sparse.indptr, SIZE, None)
+
+
+def _category_flags(number):
+    return np.array([0, number < 2, 0, 0, 0, number < 2], dtype=np.uint8)  # sparse rows hold no categories
 
 
 def _predictions(number, *rest):
@@ -123,13 +128,10 @@ READY = {
         *(_guarded((SIZE,), np.float64) for _ in range(3)),
     ],
     "Trees": lambda number: _trees(),
-    "RankedColumns": lambda number: [
-        _tree_rows(number),
-        np.array([0, number < 2, 0, 0, 0, number < 2], dtype=np.uint8),  # sparse rows hold no categories
-        2,
-    ],
-    "WideColumns": lambda number: [_tree_rows(number), 2],
-    "wide_columns_if_faster": lambda number: [_tree_rows(number), 2, 2],
+    "RankedColumns": lambda number: [_tree_rows(number), _category_flags(number), 2],
+    "PlainColumns": lambda number: [_tree_rows(number), _category_flags(number), 2, 2],
+    "WideColumns": lambda number: [_tree_rows(number), 2, 2],
+    "wide_columns_if_faster": lambda number: [_tree_rows(number), 2, 2, 2],
     "GrowthLimits": lambda number: [3, 2, 1, 0.0, 0.0, 0],
     "add_leaf_values": lambda number: _predictions(number, _guarded((SIZE, 2), np.float64)),
     "add_node_values": lambda number: _predictions(
@@ -203,7 +205,6 @@ READY = {
         2,
     ],
 }  # fmt: skip
-READY["PlainColumns"] = READY["RankedColumns"]
 # Classes that take values, indices, offsets and a number of columns.
 SPARSE = ("CsrRows", "SparseColumns", "SparseDesign", "SparseExamples", "SparseRows", "SparseStochasticRows")
 # Not kernels: they take no arrays, and some of them would run or allocate for as long or as much as they are told.
@@ -555,8 +556,8 @@ def test_corrupt_trees_are_refused_or_harmless():
 
 
 def test_trees_of_rows_without_weight_are_refused():
-    for kind in ("RankedColumns", "PlainColumns"):
-        columns = getattr(kernels, kind)(np.zeros((SIZE, 2)), None, 1)
+    X = np.zeros((SIZE, 2))
+    for columns in (kernels.RankedColumns(X, None, 1), kernels.PlainColumns(X, None, 2, 1), kernels.WideColumns(X, 2, 1)):
         with pytest.raises(ValueError, match="needs rows"):
             kernels.grow_absolute(
                 columns, np.zeros((SIZE, 1)), np.zeros(SIZE), np.zeros(1, dtype=np.uint64), 0, 2, None,

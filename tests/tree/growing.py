@@ -16,20 +16,22 @@ def limits(*, max_depth=2**31, min_rows_split=2, min_rows_leaf=1, min_weight_lea
     return kernels.GrowthLimits(max_depth, min_rows_split, min_rows_leaf, min_weight_leaf, min_gain, max_leaves)
 
 
-def columns(X, categorical=(), kind="RankedColumns", n_threads=1):
+def columns(X, categorical=(), kind="RankedColumns", n_threads=1, n_looks=10**6):
     if kind == "WideColumns":
-        return kernels.WideColumns(X, n_threads)
-    mask = np.isin(np.arange(X.shape[1]), categorical).astype(np.uint8)
-    return getattr(kernels, kind)(X, mask if len(categorical) else None, n_threads)
+        return kernels.WideColumns(X, n_looks, n_threads)
+    mask = np.isin(np.arange(X.shape[1]), categorical).astype(np.uint8) if len(categorical) else None
+    if kind == "PlainColumns":
+        return kernels.PlainColumns(X, mask, n_looks, n_threads)
+    return kernels.RankedColumns(X, mask, n_threads)
 
 
 def grow(
     criterion, X, y, weights=None, *, categorical=(), kind="RankedColumns", seeds=(0,), n_draws=0, max_features=None,
-    directions=None, n_threads=1, is_pair=False, **stops,
+    directions=None, n_threads=1, is_pair=False, n_looks=10**6, **stops,
 ):  # fmt: skip
     """A store of trees for targets of shape (rows, outputs): classes as whole numbers, or numbers."""
     X = np.asarray(X)
-    x = columns(X, categorical, kind)
+    x = columns(X, categorical, kind, n_looks=n_looks)
     forest = (weights, np.array(seeds, dtype=np.uint64), n_draws, max_features or X.shape[1])
     directions = None if directions is None else np.array(directions, dtype=np.int8)
     end = (limits(**stops), n_threads)

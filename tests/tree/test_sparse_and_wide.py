@@ -13,6 +13,7 @@ from mercer._native import kernels
 from mercer._trees.by_function import Limits
 from mercer._trees.growth import Growth, Targets
 from mercer._trees.rows import kernel_rows
+from mercer.ensemble import RandomForestClassifier
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 from tests.tree.growing import CLASSES, grow
 
@@ -266,7 +267,7 @@ class TestSparseRows:
     def test_a_broken_structure_is_refused(self, indices, indptr, n_columns, message):
         for index in (np.int32, np.int64):
             with pytest.raises(ValueError, match=message):
-                kernels.SparseRows(np.ones(2), np.array(indices, dtype=index), np.array(indptr, dtype=index), n_columns)
+                kernels.SparseRows(np.ones(2), np.array(indices, dtype=index), np.array(indptr, dtype=index), n_columns, None)
 
     def test_columns_of_another_number_are_refused(self):
         X = sp.csr_array(np.eye(4))
@@ -307,7 +308,101 @@ def test_targets_of_one_number_take_the_quick_way():
         stores = []
         for kind in WIDE:
             growth = Growth(criterion, "best", LIMITS._replace(min_rows_leaf=2), 7)
-            columns = kernels.WideColumns(X, 1) if kind == "WideColumns" else kernels.RankedColumns(X, None, 1)
+            columns = kernels.WideColumns(X, 2, 1) if kind == "WideColumns" else kernels.RankedColumns(X, None, 1)
             seeds = np.arange(4, dtype=np.uint64)
             stores.append(growth.grow(columns, target, None, seeds=seeds, n_threads=1))
         np.testing.assert_array_equal(stores[0].nodes, stores[1].nodes)
+
+
+FORMS = (
+    np.ascontiguousarray,
+    np.asfortranarray,
+    lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    lambda X: np.repeat(X, 3, axis=0)[::3],
+)
+
+
+@pytest.mark.parametrize("kind", ["WideColumns", "PlainColumns"])
+@pytest.mark.parametrize("criterion", ["gini", "squared_error"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_columns_read_in_place_give_the_trees_of_copied_ones(kind, criterion, dtype):
+    """However X lies, with full columns only or hollow ones in between, with missing values."""
+    random = np.random.default_rng(0)
+    full = random.normal(size=(60, 70)).astype(dtype)
+    mixed = hollow_table(random, 60, 70, has_missing=True).astype(dtype)
+    mixed[:, ::3] = full[:, ::3]
+    for X in (full, mixed):
+        y = targets_of(random, criterion, 60, 1)
+        first, *others = (
+            grow(criterion, form(X), y, kind=kind, max_features=4, seeds=(7,), n_looks=n_looks)[0]
+            for form in FORMS
+            for n_looks in (4, 10**6)
+        )
+        for other in others:
+            assert_equal_trees(first, other)
+
+
+def test_columns_keep_what_they_read_in_place():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(200, 40)), random.integers(0, 2, 200)
+    for make in (
+        lambda: kernels.PlainColumns(X.copy(), None, 40, 1),
+        lambda: kernels.WideColumns(X.copy(order="F"), 2, 1),
+        lambda: kernels.wide_columns_if_faster(X.copy(), 1, 1, 1),
+    ):
+        kept = make()
+        others = [np.full_like(X, 3.0) for _ in range(20)]  # where it lay, if it were given back
+        grown = kernels.grow_classes(
+            "gini", kept, y[:, None].astype(np.int32), 2, None, np.zeros(1, dtype=np.uint64), 0, 40,
+            kernels.GrowthLimits(3, 2, 1, 0.0, 0.0, 0), 1,
+        )  # fmt: skip
+        assert len(grown[1]) > 5
+        del others
+
+
+def test_forests_have_their_trees_in_the_order_of_the_seeds():
+    """Whichever of them is finished first: the first has most rows to grow on."""
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(3000, 4)), random.integers(0, 3, (3000, 1))
+    weights = np.zeros((6, 3000))
+    for tree, n in enumerate((3000, 20, 500, 30, 1000, 10)):
+        weights[tree, :n] = 1
+    for kind in ("RankedColumns", "PlainColumns", "WideColumns"):
+        forests = (grow("gini", X, y, weights.ravel(), kind=kind, seeds=range(6), max_features=2, n_threads=n) for n in (1, 3))
+        one, several = ([store[t] for t in range(6)] for store in forests)
+        for tree, other in zip(one, several, strict=True):
+            assert_equal_trees(tree, other)
+        assert [tree.n_node_samples[0] for tree in several] == [3000, 20, 500, 30, 1000, 10]
+
+
+@pytest.mark.parametrize(
+    "model", [DecisionTreeClassifier(max_depth=2), RandomForestClassifier(n_estimators=40, random_state=0)]
+)
+def test_predictions_read_the_columns_that_trees_split_on(model):
+    """Few columns or all, sorted or not; what the others hold makes no difference."""
+    random = np.random.default_rng(0)
+    X = hollow_table(random, 80, 40)
+    model.fit(sp.csr_array(X), (X[:, 3] > 0) | (X[:, 7] < 0))
+    used = {int(f) for tree in getattr(model, "estimators_", [model]) for f in tree.tree_.feature if f >= 0}
+    other = np.where(np.isin(np.arange(40), list(used)), X, 1.0)
+    expected = model.predict_proba(X)
+    np.testing.assert_array_equal(model.predict_proba(sp.csr_array(other)), expected)
+    untidy = sp.csr_array(other)
+    for begin, end in zip(untidy.indptr[:-1], untidy.indptr[1:], strict=True):
+        untidy.indices[begin:end], untidy.data[begin:end] = untidy.indices[begin:end][::-1], untidy.data[begin:end][::-1]
+    untidy.has_sorted_indices = True  # SciPy keeps what it once knew
+    np.testing.assert_array_equal(model.predict_proba(untidy), expected)
+
+
+@pytest.mark.parametrize("wrong", [-1, 40, 2**31 - 1])
+def test_a_broken_sparse_matrix_is_refused_by_predictions(wrong):
+    random = np.random.default_rng(0)
+    X = sp.csr_array(hollow_table(random, 80, 40))
+    model = DecisionTreeClassifier(max_depth=2).fit(X, random.integers(0, 2, 80))
+    X.indices[100] = wrong
+    with pytest.raises(ValueError, match="indices"):
+        model.predict(X)
+    X.indices[100] = 0
+    X.data[100] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        model.predict(X)

@@ -45,6 +45,7 @@ GROWTH_RULES: dict[str, Rule] = {
 }
 MONOTONE_RULE: Rule = Null() | Instance(dict) | ArrayLike()
 _UNLIMITED = 2**62
+MANY_TREES = 2**16  # where their number is not known beforehand
 
 
 @dataclass(frozen=True)
@@ -74,15 +75,23 @@ class Growth:
     max_features: int
     directions: npt.NDArray[np.int8] | None = None
 
-    def columns(self, X: Rows, is_categorical: npt.NDArray[np.uint8] | None, n_threads: int) -> Any:
-        """X as the splitter reads it, made once for all trees; what is chosen depends on its values alone, sparse or not."""
+    def columns(
+        self, X: Rows, is_categorical: npt.NDArray[np.uint8] | None, n_threads: int, *, n_trees: int = MANY_TREES
+    ) -> Any:
+        """X as the splitter reads it, made once for all trees; which way they grow depends on its values alone, sparse or not.
+
+        X may be read in place: it must not change until the trees are grown.
+        """
         if callable(self.criterion):
             _require_plain(is_categorical, self.directions)
             return np.asarray(dense(X), dtype=np.float64)
         rows = kernel_rows(X)
+        n_looks = n_trees * self.max_features
         if self.splitter != "best":
-            return kernels.PlainColumns(rows, is_categorical, n_threads)
-        wide = kernels.wide_columns_if_faster(rows, self.max_features, n_threads) if is_categorical is None else None
+            return kernels.PlainColumns(rows, is_categorical, n_looks, n_threads)
+        wide = None
+        if is_categorical is None:
+            wide = kernels.wide_columns_if_faster(rows, self.max_features, n_looks, n_threads)
         return kernels.RankedColumns(dense(X), is_categorical, n_threads) if wide is None else wide
 
     def grow(

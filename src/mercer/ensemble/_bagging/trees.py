@@ -54,7 +54,7 @@ class BaggedTrees:
         directions = check_directions(params.monotonic_cst, data.targets, data.coder.mask, data.coder.names)
         n_features = data.X.shape[1]
         growth = make_growth(params, data.targets, None, n_features, directions, n_draws=draws.n_draws)
-        columns = growth.columns(data.X, data.coder.flags, n_threads)
+        columns = growth.columns(data.X, data.coder.flags, n_threads, n_trees=len(draws))
         states = np.array([tree_state(draws, member) for member in range(len(draws))])
         if draws.has_all_rows:
             store = growth.grow(columns, data.targets, weights, seeds=seeds_of(states), n_threads=n_threads)

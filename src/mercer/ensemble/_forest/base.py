@@ -124,7 +124,7 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
         params.splitter = self._splitter
         n_features = data.X.shape[1]
         growth = make_growth(params, data.targets, data.weights, n_features, directions, n_draws=bags.n_draws)
-        columns = growth.columns(data.X, data.coder.flags, n_threads)
+        columns = growth.columns(data.X, data.coder.flags, n_threads, n_trees=len(bags))
         log(params.verbose, "%s: growing %d trees on %d rows", type(self).__name__, len(bags), bags.n_rows)
         if bags.n_draws and getattr(params, "class_weight", None) == "balanced_subsample":
             store = grow_balanced(growth, columns, data, bags, n_threads)

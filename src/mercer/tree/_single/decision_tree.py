@@ -67,7 +67,7 @@ class DecisionTree(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
         growth = make_growth(params, data.targets, data.weights, data.X.shape[1], directions)
         n_threads = effective_threads(None)
         seeds = make_seeds(check_random_state(params.random_state), 1)
-        columns = growth.columns(data.X, data.coder.flags, n_threads)
+        columns = growth.columns(data.X, data.coder.flags, n_threads, n_trees=1)
         return growth.grow(columns, data.targets, data.weights, seeds=seeds, n_threads=n_threads)
 
     def _attributes(self, store: TreeStore, params: SimpleNamespace, data: Training) -> dict[str, Any]:
