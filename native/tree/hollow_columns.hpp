@@ -20,14 +20,17 @@ namespace mercer::tree {
 
 namespace detail {
 
-inline constexpr std::size_t kColumnsRead = 256;  // together: rows are read some cache lines at a time
+inline constexpr std::size_t kColumnsRead = 2048;  // together at most: a long run of each row, for which counts stay in the cache
 
-// Calls read(first, last) for blocks of columns, on several threads.
+// Calls read(first, last) for blocks of columns, at least one for each of several threads.
 template <class Read>
 void for_column_blocks(std::size_t n_columns, Threads threads, Read&& read) {
-    parallel_for((n_columns + kColumnsRead - 1) / kColumnsRead, threads, [&](std::size_t block) {
+    constexpr std::size_t kLeast = 32;
+    const auto n_threads = static_cast<std::size_t>(std::max(threads.count, 1));
+    const std::size_t size = std::clamp((n_columns + n_threads - 1) / n_threads, kLeast, kColumnsRead);
+    parallel_for((n_columns + size - 1) / size, threads, [&](std::size_t block) {
         checkpoint();
-        read(block * kColumnsRead, std::min((block + 1) * kColumnsRead, n_columns));
+        read(block * size, std::min((block + 1) * size, n_columns));
     });
 }
 

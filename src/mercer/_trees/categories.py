@@ -30,10 +30,12 @@ class CategoryCoder:
 
     @lazy_property
     def has_any(self) -> bool:
-        return any(levels is not None for levels in self.categories)
+        return not set(map(type, self.categories)) <= {type(None)}  # as quick as a look at thousands of columns can be
 
     @property
     def mask(self) -> npt.NDArray[np.bool_]:
+        if not self.has_any:
+            return np.zeros(len(self.categories), dtype=bool)
         return np.array([levels is not None for levels in self.categories])
 
     @property
