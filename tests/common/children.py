@@ -32,11 +32,11 @@ def _serve(connection: Any) -> None:
 
 
 class Child:
-    """A process that runs functions for this one."""
+    """A process that runs functions for this one. A daemon ends with this one, and can have no processes of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_daemon: bool) -> None:
         self._connection, other = _context.Pipe()
-        self._process = _context.Process(target=_serve, args=(other,), daemon=True)
+        self._process = _context.Process(target=_serve, args=(other,), daemon=is_daemon)
         self._process.start()
         other.close()
 
@@ -67,7 +67,7 @@ class Child:
 
 def run_in_child(function: Callable[..., Any], *args: Any, timeout: float = 60) -> Any:
     """What `function(*args)` returns in a process of its own."""
-    child = Child()
+    child = Child(is_daemon=False)
     try:
         return child.run(function, *args, timeout=timeout)
     finally:
@@ -80,7 +80,7 @@ _shared: list[Child] = []
 def run_in_shared_child(function: Callable[..., Any], *args: Any, timeout: float = 60) -> Any:
     """The same for a function that leaves the process as it was, for the next that runs there."""
     if not (_shared and _shared[-1].is_alive):
-        _shared.append(Child())
+        _shared.append(Child(is_daemon=True))
     return _shared[-1].run(function, *args, timeout=timeout)
 
 
