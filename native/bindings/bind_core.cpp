@@ -1,4 +1,4 @@
-// Threads, BLAS, the interrupt hook, and what the tests need to see of the core.
+// Threads, LAPACK, the interrupt hook, and what the tests need to see of the core.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "bindings/arrays.hpp"
-#include "core/blas.hpp"
 #include "core/interrupt.hpp"
+#include "core/lapack.hpp"
 #include "core/math.hpp"
 #include "core/rng.hpp"
 #include "core/simd.hpp"
@@ -30,6 +30,9 @@ MERCER_EXPORT int mercer_get_num_threads() { return thread_limit.load(); }
 MERCER_EXPORT void mercer_set_num_threads(int n) { thread_limit.store(std::clamp(n, 1, 1024)); }
 
 namespace mercer::bindings {
+
+// The core's other file.
+void bind_product(nb::module_& m);
 
 namespace {
 
@@ -54,7 +57,7 @@ nb::object exchange(PyObject*& place, nb::object callback) {
     return before == nullptr ? nb::none() : nb::steal(before);
 }
 
-// SciPy publishes its BLAS and LAPACK as capsules, named by their C signature: a wrong integer width is refused, not called.
+// SciPy publishes its LAPACK as capsules, named by their C signature: a wrong integer width is refused, not called.
 template <class Function>
 void take(Function& target, const nb::dict& capsules, const std::string& name) {
     const nb::object capsule = capsules[name.c_str()];
@@ -64,50 +67,12 @@ void take(Function& target, const nb::dict& capsules, const std::string& name) {
     target = reinterpret_cast<Function>(PyCapsule_GetPointer(capsule.ptr(), signature));
 }
 
-template <Real T>
-void take_table(const std::string& prefix, const nb::dict& blas_capsules, const nb::dict& lapack_capsules) {
-    auto& table = blas::table<T>;
-    take(table.gemm, blas_capsules, prefix + "gemm");
-    take(table.syrk, blas_capsules, prefix + "syrk");
-    take(table.gemv, blas_capsules, prefix + "gemv");
-    take(table.potrf, lapack_capsules, prefix + "potrf");
-    take(table.potrs, lapack_capsules, prefix + "potrs");
-    take(table.pocon, lapack_capsules, prefix + "pocon");
-    take(table.syev, lapack_capsules, prefix + "syev");
-}
-
-void load_blas() {
-    const nb::dict blas_capsules = nb::module_::import_("scipy.linalg.cython_blas").attr("__pyx_capi__");
-    const nb::dict lapack_capsules = nb::module_::import_("scipy.linalg.cython_lapack").attr("__pyx_capi__");
-    take_table<double>("d", blas_capsules, lapack_capsules);
-    take_table<float>("s", blas_capsules, lapack_capsules);
+void load_lapack() {
+    const nb::dict capsules = nb::module_::import_("scipy.linalg.cython_lapack").attr("__pyx_capi__");
+    take(lapack::pocon_routine, capsules, "dpocon");
 }
 
 // Faces of the core for its tests.
-template <Real T>
-void bind_blas_tests(nb::module_& m) {
-    m.def(
-        "gemm",
-        [](T alpha, Rows2<T> a, Rows2<T> b, T beta, Out2<T> c) { blas::gemm<T>(alpha, rows<T>(a), rows<T>(b), beta, rows<T>(c)); },
-        nb::arg(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), nb::arg().noconvert(), ReleaseGil());
-    m.def(
-        "syrk", [](T alpha, Rows2<T> a, T beta, Out2<T> c) { blas::syrk<T>(alpha, rows<T>(a), beta, rows<T>(c)); }, nb::arg(),
-        nb::arg().noconvert(), nb::arg(), nb::arg().noconvert(), ReleaseGil());
-    m.def(
-        "gemv",
-        [](T alpha, Rows2<T> a, In1<T> x, T beta, Out1<T> y) {
-            blas::gemv<T>(alpha, rows<T>(a), vector<T>(x), beta, vector<T>(y));
-        },
-        nb::arg(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), nb::arg().noconvert(), ReleaseGil());
-    m.def(
-        "syev",
-        [](Out2<T> a, Out1<T> values) {
-            require(a.shape(0) == a.shape(1) && values.shape(0) == a.shape(0), "syev: the shapes do not fit");
-            blas::syev<T>(rows<T>(a), vector<T>(values));
-        },
-        nb::arg().noconvert(), nb::arg().noconvert(), ReleaseGil());
-}
-
 // Elementary functions of a whole array, by vectors.
 template <Real T>
 void bind_math_tests(nb::module_& m) {
@@ -150,10 +115,8 @@ void bind_softmax_rows(nb::module_& m) {
         ReleaseGil(), "Writes the log-sum-exp of every row, and softmax where there is room for it.");
 }
 
-void bind_tests(nb::module_ m) {
+void bind_tests(nb::module_& m) {
     m.doc() = "Faces of the native core for its own tests.";
-    bind_blas_tests<double>(m);
-    bind_blas_tests<float>(m);
     bind_math_tests<double>(m);
     bind_math_tests<float>(m);
     m.def("philox_block", [](std::vector<std::uint32_t> counter, std::vector<std::uint32_t> key) {
@@ -210,7 +173,7 @@ void bind_tests(nb::module_ m) {
 }  // namespace
 
 void bind_core(nb::module_& m) {
-    load_blas();
+    load_lapack();
     installed_probe.store(&probe_python);
     m.def("get_num_threads", &mercer_get_num_threads, "The number of threads that kernels use at most.");
     m.def("set_num_threads", &mercer_set_num_threads, "Sets the number of threads that kernels use at most.");
@@ -222,7 +185,9 @@ void bind_core(nb::module_& m) {
         "Sets what this thread's kernels call with (done, total) at intervals; returns what it was.");
     bind_softmax_rows<double>(m);
     bind_softmax_rows<float>(m);
-    bind_tests(m.def_submodule("testing"));
+    bind_product(m);
+    nb::module_ testing = m.def_submodule("testing");
+    bind_tests(testing);
 }
 
 }  // namespace mercer::bindings

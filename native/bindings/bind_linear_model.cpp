@@ -50,16 +50,16 @@ void bind_linear_model(nb::module_& m) {
     const auto array = nb::arg().noconvert();
     m.def(
         "solve_scaled",
-        [](In2<double> gram, In2<double> moments, Out2<double> factor, Out1<double> scales, Out2<double> coef) {
+        [](In2<double> gram, In2<double> moments, Out2<double> factor, Out1<double> scales, Out2<double> coef, int n_threads) {
             const auto g = matrix<double>(gram);
             const auto b = matrix<double>(moments);
             const auto c = rows<double>(coef);
             require(g.cols == g.rows && factor.shape(0) == g.rows && factor.shape(1) == g.rows && scales.shape(0) == g.rows &&
                         b.cols == g.rows && c.rows == b.rows && c.cols == b.cols,
                     "solve_scaled: the shapes do not fit");
-            return linear_model::solve_scaled(g, b, rows<double>(factor), vector<double>(scales), c);
+            return linear_model::solve_scaled(g, b, rows<double>(factor), vector<double>(scales), c, threads(n_threads));
         },
-        array, array, array, array, array, ReleaseGil());
+        array, array, array, array, array, nb::arg(), ReleaseGil());
 }
 
 }  // namespace mercer::bindings

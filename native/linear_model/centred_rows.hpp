@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <concepts>
 #include <cstddef>
+#include <numeric>
 #include <span>
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "core/product.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
 #include "linear_model/normal_equations.hpp"
@@ -40,118 +41,74 @@ template <Real T, class Body>
     }
 }
 
-// Columns of A as lines of p values of type P: the transpose of a band of X, for the kernel that multiplies columns. X is read
-// once. Columns are taken about their first value, in full precision, before they are centred: a narrow type loses nothing to
-// columns far from zero, and constant columns are exactly zero.
+// The columns of A as lines of a product, each as long as A has rows. Columns are taken about their first value, in full precision,
+// before they are centred: a narrow type loses nothing to columns far from zero, and constant columns are exactly zero. Their means
+// are found as they are packed, so that X is read once.
 template <Real T, Real P>
-class ColumnBand {
+class ColumnSource {
    public:
-    ColumnBand(const CentredRows<T>& a, std::size_t capacity, std::size_t p)
-        : a_(a), p_(p), block_(capacity * p), weights_(a.x.rows), roots_(a.x.rows), base_(capacity), sums_(capacity) {
-        std::fill_n(block_.data(), capacity * p, P{0});
-        for (std::size_t i = 0; i < a.x.rows; ++i) {
+    // Writes the weighted means of the columns to `means` if they are to be centred, else zero.
+    ColumnSource(Matrix<const T> x, std::span<const T> weights, bool is_centred, std::span<double> means)
+        : columns_{{x.data, x.cols, x.rows, x.col_stride, x.row_stride}},
+          is_centred_(is_centred),
+          means_(means),
+          weights_(padded(x.rows)),
+          roots_(padded(x.rows)) {
+        const CentredRows<T> a{x, weights, means};
+        std::fill_n(weights_.data(), weights_.size(), 0.0);
+        std::fill_n(roots_.data(), roots_.size(), P{0});
+        for (std::size_t i = 0; i < x.rows; ++i) {
             weights_[i] = a.weight(i);
             roots_[i] = static_cast<P>(a.root(i));
             total_ += weights_[i];
         }
-        while (origin_ + 1 < a.x.rows && !(weights_[origin_] > 0)) ++origin_;
+        while (origin_ + 1 < x.rows && !(weights_[origin_] > 0)) ++origin_;
     }
 
-    const P* lines() const { return block_.data(); }
+    std::size_t depth() const { return columns_.depth(); }
+    std::size_t width() const { return columns_.width(); }
 
-    // Takes the columns [first, last) and, if they are to be centred, writes their weighted means (else zero).
-    void take(std::size_t first, std::size_t last, bool is_centred, std::span<double> means) {
-        const std::size_t n_columns = last - first;
-        for (std::size_t j = 0; j < n_columns; ++j) base_[j] = is_centred ? a_.x(origin_, first + j) : T{0};
-        std::fill_n(sums_.data(), n_columns, 0.0);
-        std::size_t i = 0;
-        if (a_.x.has_contiguous_rows())
-            for (; i + L::kLanes <= a_.x.rows; i += L::kLanes) take_square_rows(i, first, n_columns);
-        for (; i < a_.x.rows; ++i) take_row(i, first, 0, n_columns);
-        for (std::size_t j = 0; j < n_columns; ++j) {
-            const double offset = is_centred ? sums_[j] / total_ : 0.0;
-            means[first + j] = static_cast<double>(base_[j]) + offset;
-            centre_line(block_.data() + j * p_, static_cast<P>(offset));
+    // All columns of the product at once, as symmetric products ask for them: a mean needs all rows.
+    void pack(std::size_t first, std::size_t last, std::size_t begin, std::size_t end, PanelLines<P> lines) const {
+        columns_.pack(first, last, begin, end, lines);
+        const std::size_t n_panels = Panel<P>::count(end - begin);
+        for (std::size_t k = first; k < last; ++k) {
+            const P base = is_centred_ ? static_cast<P>(columns_.x(k, origin_)) : P{0};
+            const double sum = is_centred_ ? deviation(lines, (k - first) * kWidth, n_panels, base) : 0.0;
+            const double offset = is_centred_ ? sum / total_ : 0.0;
+            means_[k] = static_cast<double>(base) + offset;
+            for (std::size_t p = 0; p < n_panels; ++p)
+                centre(lines.panel(p) + (k - first) * kWidth, roots_.data() + p * kWidth, base, static_cast<P>(offset));
         }
     }
 
    private:
-    using L = Simd<P>;
+    static constexpr std::size_t kWidth = Panel<P>::kWidth;
+    static std::size_t padded(std::size_t n) { return Panel<P>::count(n) * kWidth; }
 
-    // As many rows as a vector has lanes: squares of values are transposed in registers.
-    void take_square_rows(std::size_t i, std::size_t first, std::size_t n_columns) {
-        const std::size_t n_square = n_columns / L::kLanes * L::kLanes;
-        for (std::size_t r = 0; r < L::kLanes; ++r) add_row(a_.x.row(i + r) + first, weights_[i + r], n_square);
-        for (std::size_t j = 0; j < n_square; j += L::kLanes) {
-            typename L::Vector square[L::kLanes];
-            for (std::size_t r = 0; r < L::kLanes; ++r) square[r] = widened(a_.x.row(i + r) + first + j) - widened(&base_[j]);
-            transpose<P>(square);
-            for (std::size_t c = 0; c < L::kLanes; ++c) L::store(block_.data() + (j + c) * p_ + i, square[c]);
+    // The weighted sum of a line less its base, over all panels.
+    double deviation(PanelLines<P> lines, std::size_t at, std::size_t n_panels, P base) const {
+        double sums[kWidth] = {};
+        for (std::size_t p = 0; p < n_panels; ++p) {
+            const P* const line = lines.panel(p) + at;
+            const double* const weights = weights_.data() + p * kWidth;
+            for (std::size_t c = 0; c < kWidth; ++c)
+                sums[c] += weights[c] * (static_cast<double>(line[c]) - static_cast<double>(base));
         }
-        for (std::size_t r = 0; r < L::kLanes; ++r) take_row(i + r, first, n_square, n_columns);
+        return std::accumulate(sums, sums + kWidth, 0.0);
+    }
+    static void centre(P* line, const P* roots, P base, P offset) {
+        for (std::size_t c = 0; c < kWidth; ++c) line[c] = ((line[c] - base) - offset) * roots[c];
     }
 
-    static typename L::Vector widened(const T* source) {
-        if constexpr (std::same_as<T, P>) {
-            return L::load(source);
-        } else {
-            typename L::Vector v;
-            for (std::size_t l = 0; l < L::kLanes; ++l) v[l] = static_cast<P>(source[l]);
-            return v;
-        }
-    }
-
-    void add_row(const T* source, double weight, std::size_t n_columns) {
-        const T* base = base_.data();
-        double* sums = sums_.data();
-        for (std::size_t j = 0; j < n_columns; ++j)
-            sums[j] += weight * (static_cast<double>(source[j]) - static_cast<double>(base[j]));
-    }
-
-    void take_row(std::size_t i, std::size_t first, std::size_t from, std::size_t to) {
-        for (std::size_t j = from; j < to; ++j) {
-            const T value = a_.x(i, first + j);
-            block_[j * p_ + i] = static_cast<P>(value) - static_cast<P>(base_[j]);
-            sums_[j] += weights_[i] * (static_cast<double>(value) - static_cast<double>(base_[j]));
-        }
-    }
-
-    void centre_line(P* line, P offset) const {
-        const P* roots = roots_.data();
-        for (std::size_t i = 0; i < a_.x.rows; ++i) line[i] = (line[i] - offset) * roots[i];
-    }
-
-    const CentredRows<T>& a_;
-    std::size_t p_;
-    Aligned<P> block_;
-    Aligned<double> weights_;
+    StridedSource<T, P> columns_;
+    bool is_centred_;
+    std::span<double> means_;
+    Aligned<double> weights_;  // zero beyond the rows
     Aligned<P> roots_;
-    Aligned<T> base_;
-    Aligned<double> sums_;
     double total_ = 0;
     std::size_t origin_ = 0;
 };
-
-// gram = the sum of matrices of p x p doubles, of which the upper triangles are given. O(p^2 count).
-inline void add_up_symmetric(const double* parts, std::size_t count, std::size_t p, RowMajor<double> gram, Threads threads) {
-    constexpr std::size_t kSquare = 32;  // of which both the rows and their mirror image stay in the cache
-    const std::size_t n = gram.rows;
-    const std::size_t n_bands = (n + kSquare - 1) / kSquare;
-    const double work = static_cast<double>(n * n * count);
-    parallel_for(n_bands, threads.for_work(work), [&](std::size_t band) {
-        const std::size_t last_row = std::min((band + 1) * kSquare, n);
-        for (std::size_t j0 = band * kSquare; j0 < n; j0 += kSquare) {
-            const std::size_t last_column = std::min(j0 + kSquare, n);
-            for (std::size_t i = band * kSquare; i < last_row; ++i) {
-                for (std::size_t j = std::max(i, j0); j < last_column; ++j) {
-                    double sum = 0;
-                    for (std::size_t part = 0; part < count; ++part) sum += parts[(part * p + i) * p + j];
-                    gram(i, j) = gram(j, i) = sum;
-                }
-            }
-        }
-    });
-}
 
 }  // namespace detail
 
@@ -161,26 +118,9 @@ inline void add_up_symmetric(const double* parts, std::size_t count, std::size_t
 template <Real T, Real P = double>
 void row_gram(Matrix<const T> x, std::span<const T> weights, bool is_centred, RowMajor<double> gram, std::span<double> means,
               Threads threads) {
-    const std::size_t n = x.rows;
-    // An odd number of vectors a line: lines at multiples of a large power of two would share few sets of the cache.
-    const std::size_t p = (Simd<P>::round_up(n) / Simd<P>::kLanes | 1) * Simd<P>::kLanes;
-    const CentredRows<T> a{x, weights, means};
-    const Chunks chunks = detail::sample_chunks(x.cols, n, p * p);
-    const std::size_t capacity = std::clamp<std::size_t>(24 * 1024 / (sizeof(P) * p + 1), 512 / sizeof(P), 256);
-    Aligned<double> partial(chunks.count * p * p);
-    const double work = static_cast<double>(x.cols) * static_cast<double>(n * n) / 4;
-    parallel_for(chunks.count, threads.for_work(work), [&](std::size_t chunk) {
-        double* sums = partial.data() + chunk * p * p;
-        std::fill_n(sums, p * p, 0.0);
-        detail::ColumnBand<T, P> band(a, capacity, p);
-        for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += capacity) {
-            const std::size_t last = std::min(first + capacity, chunks.end(chunk));
-            band.take(first, last, is_centred, means);
-            detail::add_gram(band.lines(), last - first, p, n, sums);
-            checkpoint();
-        }
-    });
-    detail::add_up_symmetric(partial.data(), chunks.count, p, gram, threads);
+    const auto n = static_cast<std::ptrdiff_t>(x.rows);
+    gram_product<P, double>(detail::ColumnSource<T, P>(x, weights, is_centred, means), 1.0, 0.0, {gram.data, x.rows, x.rows, n, 1},
+                            threads);
 }
 
 // Writes A coef' to `values` (targets x rows), for the rows of `coef` (targets x columns). In double precision. O(n d t).

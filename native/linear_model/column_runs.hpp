@@ -32,8 +32,8 @@ void prefetch_run(Matrix<const T> x, std::size_t j, std::size_t first, std::size
 // two would share few sets of the cache.
 class ColumnRuns {
    public:
-    static constexpr std::size_t kRows = 256;      // long enough that the sums over lanes cost little
-    static constexpr std::size_t kMostRuns = 256;  // they have to stay in the second-level cache
+    static constexpr std::size_t kRows = 256;     // long enough that the sums over lanes cost little
+    static constexpr std::size_t kMostRuns = 32;  // from so many on, packed panels (core/product.hpp) are faster
 
     explicit ColumnRuns(std::size_t n_runs) : n_runs_(n_runs), values_(kStride * round_up(n_runs)) {
         std::fill(run(n_runs), values_.data() + values_.size(), 0.0);  // tiles are whole, and reach beyond the last run

@@ -62,12 +62,12 @@ double huber_loss(Matrix<const T> x, std::span<const double> shift, std::span<co
     const bool has_hessian = hessian.rows > 0;
     std::vector<double> padded(p, 0.0);
     std::copy(coef.begin(), coef.end(), padded.begin());
-    const Chunks chunks = detail::sample_chunks(x.rows, q, has_hessian ? p * p : p);
-    detail::LossSums sums(chunks.count, p, has_hessian);
-    const double work = static_cast<double>(x.rows) * static_cast<double>(has_hessian ? q * q / 4 + 4 * q : 2 * q);
+    const Chunks chunks = detail::sample_chunks(x.rows, q, p);
+    detail::LossSums sums(chunks.count, p);
+    std::vector<double> curvatures(has_hessian ? x.rows : 0), further(has_hessian ? 2 * x.rows : 0);
+    const double work = static_cast<double>(x.rows) * static_cast<double>(2 * q);
     detail::for_each_row_block(x, shift, p, chunks, threads.for_work(work),
-                               [&](double* block, std::size_t n, std::size_t first, std::size_t chunk) {
-                                   for (std::size_t i = 0; i < n; ++i) block[i * p + q - 1] = 0;  // the last block left its ratios
+                               [&](const double* block, std::size_t n, std::size_t first, std::size_t chunk) {
                                    detail::HuberBlock rows;
                                    detail::block_values(block, n, p, padded.data(), rows.raw);
                                    rows.apply(y.data() + first, weights.empty() ? nullptr : weights.data() + first, n, scale);
@@ -75,11 +75,14 @@ double huber_loss(Matrix<const T> x, std::span<const double> shift, std::span<co
                                    detail::add_slopes(block, n, p, rows.slopes, sums.gradient(chunk));
                                    sums.gradient(chunk)[q - 1] += rows.of_sigma;
                                    if (!has_hessian) return;
-                                   for (std::size_t i = 0; i < n; ++i) block[i * p + q - 1] = rows.ratios[i];
-                                   detail::scale_rows(block, n, p, rows.curvatures);
-                                   detail::add_gram(block, n, p, q, sums.hessian(chunk));
+                                   std::copy_n(rows.curvatures, n, curvatures.data() + first);
+                                   for (std::size_t i = 0; i < n; ++i) {
+                                       further[2 * (first + i)] = 1;
+                                       further[2 * (first + i) + 1] = rows.ratios[i];
+                                   }
                                });
-    return sums.write(gradient, hessian).value;
+    if (has_hessian) detail::write_hessian(x, shift, {further.data(), x.rows, 2, 2, 1}, curvatures, hessian, threads);
+    return sums.write(gradient).value;
 }
 
 }  // namespace mercer::linear_model

@@ -1,4 +1,5 @@
-// A loss of linear values, summed over rows: its value, gradient and Hessian in the coefficients, in one pass over X.
+// A loss of linear values, summed over rows: its value, gradient and Hessian in the coefficients. One pass over X, and
+// one more for the Hessian.
 //
 // Rows are (x - shift, 1), so that the last coefficient is the intercept; the shift keeps the Hessian well conditioned where the
 // columns are far from zero. Everything is summed in double precision.
@@ -12,6 +13,7 @@
 
 #include "core/chunk_sums.hpp"
 #include "core/parallel.hpp"
+#include "core/product.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
 #include "linear_model/normal_equations.hpp"
@@ -67,40 +69,46 @@ inline void add_slopes(const double* block, std::size_t n, std::size_t p, const 
     for (; j < p; j += S::kLanes) add_slopes_tile<1>(block + j, n, p, slopes, sums + j);
 }
 
-// Multiplies each row by the root of its curvature; negative curvatures count as zero.
-inline void scale_rows(double* block, std::size_t n, std::size_t p, const double* curvatures) {
-    for (std::size_t i = 0; i < n; ++i) {
-        const double root = std::sqrt(std::max(curvatures[i], 0.0));
-        for (std::size_t j = 0; j < p; j += S::kLanes) S::store(block + i * p + j, root * S::load(block + i * p + j));
-    }
-}
-
-// Partial sums of one chunk of rows: value, curvature, gradient (p) and, where wanted, the upper triangle of the Hessian (p x p).
+// Partial sums of one chunk of rows: value, curvature and gradient (p).
 class LossSums {
    public:
-    LossSums(std::size_t n_chunks, std::size_t p, bool has_hessian)
-        : p_(p), size_(2 + p + (has_hessian ? p * p : 0)), sums_(n_chunks * size_, 0.0) {}
+    LossSums(std::size_t n_chunks, std::size_t p) : size_(2 + p), sums_(n_chunks * size_, 0.0) {}
 
     double& value(std::size_t chunk) { return sums_[chunk * size_]; }
     double& curvature(std::size_t chunk) { return sums_[chunk * size_ + 1]; }
     double* gradient(std::size_t chunk) { return sums_.data() + chunk * size_ + 2; }
-    double* hessian(std::size_t chunk) { return gradient(chunk) + p_; }
 
-    // Adds the chunks up in their order, writes q entries of the gradient and q x q of the Hessian, and returns the rest.
-    LossTotal write(std::span<double> gradient_out, RowMajor<double> hessian_out) {
+    // Adds the chunks up in their order, writes as many entries of the gradient as are asked for, and returns the rest.
+    LossTotal write(std::span<double> gradient_out) {
         for (std::size_t start = size_; start < sums_.size(); start += size_)
             for (std::size_t i = 0; i < size_; ++i) sums_[i] += sums_[start + i];
         std::copy_n(gradient(0), gradient_out.size(), gradient_out.data());
-        for (std::size_t i = 0; i < hessian_out.rows; ++i)
-            for (std::size_t j = i; j < hessian_out.cols; ++j) hessian_out(i, j) = hessian_out(j, i) = hessian(0)[i * p_ + j];
         return {value(0), curvature(0)};
     }
 
    private:
-    std::size_t p_;
     std::size_t size_;
     std::vector<double> sums_;
 };
+
+// Writes the sum of h_i (x_i - shift, e_i) (x_i - shift, e_i)' over the rows to `hessian`, for rows e of further columns; negative
+// curvatures h count as zero. O(n d^2).
+template <Real T>
+void write_hessian(Matrix<const T> x, std::span<const double> shift, Matrix<const double> further,
+                   std::span<const double> curvatures, RowMajor<double> hessian, Threads threads) {
+    std::vector<double> roots(x.rows);
+    std::ranges::transform(curvatures, roots.begin(), [](double h) { return std::sqrt(std::max(h, 0.0)); });
+    const JoinedSource<double, StridedSource<T, double>, StridedSource<double, double>> rows{{x, shift, roots},
+                                                                                             {further, {}, roots}};
+    gram_product<double, double>(rows, 1.0, 0.0,
+                                 {hessian.data, hessian.rows, hessian.cols, static_cast<std::ptrdiff_t>(hessian.cols), 1}, threads);
+}
+
+// A column of n ones.
+inline Matrix<const double> ones(std::size_t n) {
+    static constexpr double kOne = 1;
+    return {&kOne, n, 1, 0, 1};
+}
 
 // Calls body(block, n, first, chunk) with blocks of rows (x - shift, 1), p doubles to a row.
 template <Real T, class Body>
@@ -139,11 +147,12 @@ LossTotal linear_loss(Matrix<const T> x, std::span<const double> shift, std::spa
     const bool has_hessian = hessian.rows > 0;
     std::vector<double> padded(p, 0.0);
     std::copy(coef.begin(), coef.end(), padded.begin());
-    const Chunks chunks = detail::sample_chunks(x.rows, q, has_hessian ? p * p : p);
-    detail::LossSums sums(chunks.count, p, has_hessian);
-    const double work = static_cast<double>(x.rows) * static_cast<double>(has_hessian ? q * q / 4 + 4 * q : 2 * q);
+    const Chunks chunks = detail::sample_chunks(x.rows, q, p);
+    detail::LossSums sums(chunks.count, p);
+    std::vector<double> all_curvatures(has_hessian ? x.rows : 0);
+    const double work = static_cast<double>(x.rows) * static_cast<double>(2 * q);
     detail::for_each_row_block(x, shift, p, chunks, threads.for_work(work),
-                               [&](double* block, std::size_t n, std::size_t first, std::size_t chunk) {
+                               [&](const double* block, std::size_t n, std::size_t first, std::size_t chunk) {
                                    constexpr std::size_t kCapacity = 256 + Simd<double>::kLanes;  // a block has at most 256 rows
                                    double raw[kCapacity] = {};
                                    double slopes[kCapacity];
@@ -153,11 +162,10 @@ LossTotal linear_loss(Matrix<const T> x, std::span<const double> shift, std::spa
                                    sums.value(chunk) += loss.apply(y.data() + first, of_rows, raw, n, slopes, curvatures);
                                    sums.curvature(chunk) += lane_sum(n, [&](std::size_t i) { return curvatures[i]; });
                                    detail::add_slopes(block, n, p, slopes, sums.gradient(chunk));
-                                   if (!has_hessian) return;
-                                   detail::scale_rows(block, n, p, curvatures);
-                                   detail::add_gram(block, n, p, q, sums.hessian(chunk));
+                                   if (has_hessian) std::copy_n(curvatures, n, all_curvatures.data() + first);
                                });
-    return sums.write(gradient, hessian);
+    if (has_hessian) detail::write_hessian(x, shift, detail::ones(x.rows), all_curvatures, hessian, threads);
+    return sums.write(gradient);
 }
 
 // For slopes g and curvatures h >= 0 of the rows themselves: writes the sums of g_i (x_i - shift, 1) to `gradient` and of
@@ -167,16 +175,15 @@ void weighted_sums(Matrix<const T> x, std::span<const double> shift, std::span<c
                    std::span<const double> curvatures, std::span<double> gradient, RowMajor<double> hessian, Threads threads) {
     const std::size_t q = x.cols + 1;
     const std::size_t p = Simd<double>::round_up(q);
-    const Chunks chunks = detail::sample_chunks(x.rows, q, p * p);
-    detail::LossSums sums(chunks.count, p, true);
-    const double work = static_cast<double>(x.rows) * static_cast<double>(q * q / 4 + 2 * q);
+    const Chunks chunks = detail::sample_chunks(x.rows, q, p);
+    detail::LossSums sums(chunks.count, p);
+    const double work = static_cast<double>(x.rows) * static_cast<double>(q);
     detail::for_each_row_block(x, shift, p, chunks, threads.for_work(work),
-                               [&](double* block, std::size_t n, std::size_t first, std::size_t chunk) {
+                               [&](const double* block, std::size_t n, std::size_t first, std::size_t chunk) {
                                    detail::add_slopes(block, n, p, slopes.data() + first, sums.gradient(chunk));
-                                   detail::scale_rows(block, n, p, curvatures.data() + first);
-                                   detail::add_gram(block, n, p, q, sums.hessian(chunk));
                                });
-    sums.write(gradient, hessian);
+    sums.write(gradient);
+    detail::write_hessian(x, shift, detail::ones(x.rows), curvatures, hessian, threads);
 }
 
 // The loss of given linear values, for rows that are not dense: returns the sum of weight times loss, writes weight times the

@@ -75,7 +75,7 @@ class LocalFit {
     }
 
    private:
-    static constexpr std::size_t kBlock = 128;
+    static constexpr std::size_t kBlock = 512;
 
     // logs_[i] = the logarithm of the weight of row i, that of the heaviest row being zero; nearest_ = the heaviest row.
     void find_weights(const T* query, std::ptrdiff_t stride) {
@@ -150,8 +150,9 @@ class LocalFit {
     }
 
     void add_block(std::size_t& filled) {
-        for (std::size_t i = 0; i < filled; ++i) std::fill_n(block_.data() + i * p_ + q_, p_ - q_, 0.0);
-        add_gram(block_.data(), filled, p_, q_, gram_.data());
+        const auto stride = static_cast<std::ptrdiff_t>(p_);
+        gram_product<double, double>(StridedSource<double, double>{{block_.data(), filled, q_, stride, 1}}, 1.0, 1.0,
+                                     {gram_.data(), q_, q_, stride, 1}, {1});
         filled = 0;
     }
 

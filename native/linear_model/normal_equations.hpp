@@ -11,9 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/blas.hpp"
+#include "core/cholesky.hpp"
+#include "core/lapack.hpp"
 #include "core/pack.hpp"
 #include "core/parallel.hpp"
+#include "core/product.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
 #include "linear_model/column_runs.hpp"
@@ -24,58 +26,6 @@ namespace mercer::linear_model {
 namespace detail {
 
 using S = Simd<double>;
-inline constexpr std::size_t kGramVectors = kVectorRegisters == 32 ? 4 : 3;
-inline constexpr std::size_t kGramRows = kVectorRegisters == 32 ? 6 : 4;
-
-// gram[i0 .. i0+R, vectors v0 .. v0+V] += block' block. The block has n rows of p values, and its products are summed in the type
-// of the block.
-template <std::size_t R, std::size_t V, Real P>
-[[gnu::always_inline]] inline void gram_tile(const P* block, std::size_t n, std::size_t p, std::size_t i0, std::size_t v0,
-                                             double* gram) {
-    using L = Simd<P>;
-    typename L::Vector acc[R][V] = {};
-    const P* left = block + i0;
-    const P* right = block + v0 * L::kLanes;
-    for (std::size_t row = 0; row < n; ++row, left += p, right += p) {
-        typename L::Vector b[V];
-#pragma GCC unroll 8
-        for (std::size_t v = 0; v < V; ++v) b[v] = L::load(right + v * L::kLanes);
-#pragma GCC unroll 8
-        for (std::size_t r = 0; r < R; ++r) {
-            const typename L::Vector a = L::broadcast(left[r]);
-#pragma GCC unroll 8
-            for (std::size_t v = 0; v < V; ++v) acc[r][v] += a * b[v];
-        }
-    }
-    for (std::size_t r = 0; r < R; ++r) {
-        for (std::size_t v = 0; v < V; ++v) {
-            double* target = gram + (i0 + r) * p + (v0 + v) * L::kLanes;
-            if constexpr (std::same_as<P, double>) {
-                L::store(target, L::load(target) + acc[r][v]);
-            } else {
-                for (std::size_t lane = 0; lane < L::kLanes; ++lane) target[lane] += static_cast<double>(acc[r][v][lane]);
-            }
-        }
-    }
-}
-
-template <std::size_t R, Real P>
-void gram_stripe(const P* block, std::size_t n, std::size_t p, std::size_t i0, double* gram) {
-    const std::size_t n_vectors = p / Simd<P>::kLanes;
-    std::size_t v = i0 / Simd<P>::kLanes;  // the upper triangle, in whole vectors
-    for (; v + kGramVectors <= n_vectors; v += kGramVectors) gram_tile<R, kGramVectors>(block, n, p, i0, v, gram);
-    for (; v + 2 <= n_vectors; v += 2) gram_tile<R, 2>(block, n, p, i0, v, gram);
-    for (; v < n_vectors; ++v) gram_tile<R, 1>(block, n, p, i0, v, gram);
-}
-
-// The upper triangle of gram += block' block; q of the p columns are in use.
-template <Real P>
-void add_gram(const P* block, std::size_t n, std::size_t p, std::size_t q, double* gram) {
-    std::size_t i = 0;
-    for (; i + kGramRows <= q; i += kGramRows) gram_stripe<kGramRows>(block, n, p, i, gram);
-    for (; i + 2 <= q; i += 2) gram_stripe<2>(block, n, p, i, gram);
-    for (; i < q; ++i) gram_stripe<1>(block, n, p, i, gram);
-}
 
 // Weighted means of some rows spread over the sample: near enough to the true means to shift by, as a rule.
 template <Real T>
@@ -140,17 +90,35 @@ inline Chunks sample_chunks(std::size_t n_rows, std::size_t n_columns, std::size
     return Chunks::of(n_rows, least, most);
 }
 
-}  // namespace detail
+// gram(i, j) = gram(j, i) -= weight offset_i offset_j for i <= j, from the upper triangle; no square is negative. O(q^2).
+inline void remove_means(RowMajor<double> gram, double weight, std::span<const double> offset, Threads threads) {
+    const std::size_t q = gram.rows;
+    const Matrix<double> view{gram.data, q, q, static_cast<std::ptrdiff_t>(q), 1};
+    constexpr std::size_t kBand = 64;
+    parallel_for((q + kBand - 1) / kBand, threads.for_work(static_cast<double>(q * q)), [&](std::size_t band) {
+        const std::size_t first = band * kBand, last = std::min(first + kBand, q);
+        for (std::size_t i = first; i < last; ++i) {
+            for (std::size_t j = i; j < q; ++j) gram(i, j) -= weight * offset[i] * offset[j];
+            if (gram(i, i) < 0) gram(i, i) = 0;
+        }
+        mercer::detail::mirror_tile(view, first, first, last - first, q - first);
+    });
+}
 
-namespace detail {
+// What a pass over the sample [X, y] - shift leaves: the upper triangle of its Gram matrix (q x q, in `gram`) and its weighted
+// sums.
+struct ShiftedSums {
+    double weight = 0;
+    std::vector<double> sums;  // one a column
+};
 
 // As below, for a few columns.
 template <Real T>
-Aligned<double> shifted_gram_of_runs(const Sample<T>& sample, std::span<const double> shift, std::size_t p, Threads threads) {
-    const std::size_t n_runs = sample.cols() + 1;
+ShiftedSums shifted_gram_of_runs(const Sample<T>& sample, std::span<const double> shift, RowMajor<double> gram, Threads threads) {
+    const std::size_t q = sample.cols(), n_runs = q + 1;
     const std::size_t stride = ColumnRuns::round_up(n_runs);
     const std::size_t size = n_runs * stride;
-    const Chunks chunks = sample_chunks(sample.rows(), sample.cols(), size);
+    const Chunks chunks = sample_chunks(sample.rows(), q, size);
     Aligned<double> partial(chunks.count * size);
     const double work = static_cast<double>(sample.rows()) * static_cast<double>(n_runs * n_runs) / 4;
     parallel_for(chunks.count, threads.for_work(work), [&](std::size_t chunk) {
@@ -163,34 +131,86 @@ Aligned<double> shifted_gram_of_runs(const Sample<T>& sample, std::span<const do
             runs.add_products(sums);
         }
     });
-    Aligned<double> total(p * p);
-    for (std::size_t i = 0; i < n_runs; ++i) {
-        for (std::size_t j = i; j < n_runs; ++j) {
-            double& sum = total[i * p + j] = 0;
-            for (std::size_t chunk = 0; chunk < chunks.count; ++chunk) sum += partial[chunk * size + j * stride + i];
-        }
+    const auto total = [&](std::size_t i, std::size_t j) {
+        double sum = 0;
+        for (std::size_t chunk = 0; chunk < chunks.count; ++chunk) sum += partial[chunk * size + j * stride + i];
+        return sum;
+    };
+    ShiftedSums found{total(q, q), std::vector<double>(q)};
+    for (std::size_t i = 0; i < q; ++i) {
+        found.sums[i] = total(i, q);
+        for (std::size_t j = i; j < q; ++j) gram(i, j) = total(i, j);
     }
-    return total;
+    return found;
 }
 
-// The upper triangle of the Gram matrix of [X, y, 1] - shift, p to a row. Within a block, sums are taken in the type P.
+// [X, y] - shift, times the roots of the weights, as a factor of a product; its columns' weighted sums are taken on the way.
 template <Real T, Real P>
-Aligned<double> shifted_gram(const Sample<T>& sample, std::span<const P> shift, std::size_t p, Threads threads) {
+class SampleSource {
+   public:
+    SampleSource(const Sample<T>& sample, std::span<const P> shift)
+        : roots_(sample.weights.empty() ? 0 : sample.rows()),
+          columns_{{sample.x, shift.first(sample.x.cols), roots_}, {sample.y, shift.subspan(sample.x.cols), roots_}},
+          n_pieces_((sample.rows() + kPieceDepth - 1) / kPieceDepth),
+          stride_(Panel<P>::count(sample.cols()) * Panel<P>::kWidth),
+          sums_(n_pieces_ * stride_) {
+        for (std::size_t i = 0; i < roots_.size(); ++i) roots_[i] = static_cast<P>(sample.root_weight(i));
+    }
+    SampleSource(const SampleSource&) = delete;
+    SampleSource& operator=(const SampleSource&) = delete;
+
+    std::size_t depth() const { return columns_.depth(); }
+    std::size_t width() const { return columns_.width(); }
+
+    void pack(std::size_t first, std::size_t last, std::size_t begin, std::size_t end, PanelLines<P> lines) const {
+        columns_.pack(first, last, begin, end, lines);
+        P* const sums = sums_.data() + first / kPieceDepth * stride_ + begin;
+        for (std::size_t p = 0; p < Panel<P>::count(end - begin); ++p) add_lines(lines.panel(p), first, last, sums + p * kWidth);
+    }
+
+    // O(columns rows / kPieceDepth).
+    std::vector<double> sums() const {
+        std::vector<double> total(width(), 0.0);
+        for (std::size_t piece = 0; piece < n_pieces_; ++piece)
+            for (std::size_t j = 0; j < total.size(); ++j) total[j] += static_cast<double>(sums_[piece * stride_ + j]);
+        return total;
+    }
+
+   private:
+    using L = Simd<P>;
+    static constexpr std::size_t kWidth = Panel<P>::kWidth;
+
+    void add_lines(const P* line, std::size_t first, std::size_t last, P* sums) const {
+        typename L::Vector total[Panel<P>::kVectors] = {};
+        for (std::size_t k = first; k < last; ++k, line += kWidth) {
+            const typename L::Vector root = L::broadcast(roots_.empty() ? P{1} : roots_[k]);
+            for (std::size_t v = 0; v < Panel<P>::kVectors; ++v) total[v] += root * L::load(line + v * L::kLanes);
+        }
+        for (std::size_t v = 0; v < Panel<P>::kVectors; ++v) L::store(sums + v * L::kLanes, total[v]);
+    }
+
+    std::vector<P> roots_;  // empty: all one
+    JoinedSource<P, StridedSource<T, P>, StridedSource<T, P>> columns_;
+    std::size_t n_pieces_;
+    std::size_t stride_;
+    Aligned<P> sums_;
+};
+
+// Writes the Gram matrix of [X, y] - shift to `gram`, at least its upper triangle. Within a block of rows, sums are taken in the
+// type P.
+template <Real T, Real P>
+ShiftedSums shifted_gram(const Sample<T>& sample, std::span<const P> shift, RowMajor<double> gram, Threads threads) {
     if constexpr (std::same_as<P, double>) {
-        if (sample.cols() < ColumnRuns::kMostRuns) return shifted_gram_of_runs(sample, shift, p, threads);
+        if (sample.cols() < ColumnRuns::kMostRuns) return shifted_gram_of_runs(sample, shift, gram, threads);
     }
     const std::size_t q = sample.cols();
-    const Chunks chunks = sample_chunks(sample.rows(), q, p * p);
-    Aligned<double> partial(chunks.count * p * p);
-    std::fill_n(partial.data(), partial.size(), 0.0);
-    const double work = static_cast<double>(sample.rows()) * static_cast<double>(q * q) / 4;
-    for_each_block(sample, shift, p, chunks, threads.for_work(work),
-                   [&](const P* block, std::size_t n, std::size_t, std::size_t chunk) {
-                       add_gram(block, n, p, q + 1, partial.data() + chunk * p * p);
-                   });
-    for (std::size_t chunk = 1; chunk < chunks.count; ++chunk)
-        for (std::size_t i = 0; i < p * p; ++i) partial[i] += partial[chunk * p * p + i];
-    return partial;
+    const SampleSource<T, P> source(sample, shift);
+    gram_product<P, double>(source, 1.0, 0.0, {gram.data, q, q, static_cast<std::ptrdiff_t>(q), 1}, threads);
+    ShiftedSums found{static_cast<double>(sample.rows()), source.sums()};
+    if (!sample.weights.empty())
+        found.weight = std::accumulate(sample.weights.begin(), sample.weights.end(), 0.0,
+                                       [](double sum, T w) { return sum + static_cast<double>(w); });
+    return found;
 }
 
 }  // namespace detail
@@ -202,28 +222,23 @@ Aligned<double> shifted_gram(const Sample<T>& sample, std::span<const P> shift, 
 template <Real T, Real P = double>
 double centred_gram(const Sample<T>& sample, bool is_centred, RowMajor<double> gram, std::span<double> means, Threads threads) {
     const std::size_t q = sample.cols();
-    const std::size_t p = Simd<P>::round_up(q + 1);
     std::vector<P> shift(q, P{0});
     if (is_centred) std::ranges::transform(detail::rough_means(sample), shift.begin(), detail::narrowed<P>);
     for (bool is_last = !is_centred;; is_last = true) {
-        const Aligned<double> total = detail::shifted_gram<T, P>(sample, shift, p, threads);
-        const double weight = total[q * p + q];
+        const auto [weight, sums] = detail::shifted_gram<T, P>(sample, shift, gram, threads);
         bool is_lost = false;
         std::vector<double> offset(q, 0.0);
         for (std::size_t j = 0; j < q; ++j) {
-            if (is_centred && weight > 0) offset[j] = total[j * p + q] / weight;
+            if (is_centred && weight > 0) offset[j] = sums[j] / weight;
             means[j] = static_cast<double>(shift[j]) + offset[j];
             const double removed = weight * offset[j] * offset[j];
-            is_lost |= removed > 100 * (total[j * p + j] - removed) && std::abs(offset[j]) > 1e-14 * std::abs(means[j]);
+            is_lost |= removed > 100 * (gram(j, j) - removed) && std::abs(offset[j]) > 1e-14 * std::abs(means[j]);
         }
         if (is_lost && !is_last) {
             std::ranges::transform(means, shift.begin(), detail::narrowed<P>);
             continue;
         }
-        for (std::size_t i = 0; i < q; ++i) {
-            for (std::size_t j = i; j < q; ++j) gram(i, j) = gram(j, i) = total[i * p + j] - weight * offset[i] * offset[j];
-            if (gram(i, i) < 0) gram(i, i) = 0;
-        }
+        detail::remove_means(gram, weight, offset, threads);
         return weight;
     }
 }
@@ -232,7 +247,7 @@ double centred_gram(const Sample<T>& sample, bool is_centred, RowMajor<double> g
 // Writes the scaled factor to `factor` (lower triangle in row-major order) and the scales to `scales`. Returns the estimated
 // reciprocal condition number of the scaled matrix, or 0 where it is not positive definite (then `coef` is not written). O(d^3).
 inline double solve_scaled(Matrix<const double> gram, Matrix<const double> moments, RowMajor<double> factor,
-                           std::span<double> scales, RowMajor<double> coef) {
+                           std::span<double> scales, RowMajor<double> coef, Threads threads) {
     const std::size_t d = gram.rows;
     for (std::size_t j = 0; j < d; ++j) {
         if (!(gram(j, j) > 0) || !std::isfinite(gram(j, j))) return 0;
@@ -247,14 +262,18 @@ inline double solve_scaled(Matrix<const double> gram, Matrix<const double> momen
         }
         norm = std::max(norm, column);
     }
-    if (!blas::potrf(factor)) return 0;
+    const Matrix<double> l{factor.data, d, d, static_cast<std::ptrdiff_t>(d), 1};
+    if (!factor_cholesky(l, threads)) return 0;
     for (std::size_t i = 0; i < d; ++i) std::fill(factor.row(i) + i + 1, factor.row(i) + d, 0.0);
     for (std::size_t t = 0; t < moments.rows; ++t)
         for (std::size_t j = 0; j < d; ++j) coef(t, j) = moments(t, j) * scales[j];
-    blas::potrs(RowMajor<const double>{factor.data, d, d}, coef);
+    const Matrix<const double> fixed{l.data, d, d, l.row_stride, 1};
+    const Matrix<double> sides{coef.data, coef.rows, d, static_cast<std::ptrdiff_t>(d), 1};
+    solve_lower(fixed, sides, threads);
+    solve_lower_transposed(fixed, sides, threads);
     for (std::size_t t = 0; t < moments.rows; ++t)
         for (std::size_t j = 0; j < d; ++j) coef(t, j) *= scales[j];
-    return blas::pocon(RowMajor<const double>{factor.data, d, d}, norm);
+    return lapack::pocon(RowMajor<const double>{factor.data, d, d}, norm);
 }
 
 namespace detail {

@@ -98,7 +98,7 @@ def test_a_scaled_system_is_solved_and_its_condition_estimated():
     X = random.normal(size=(50, 6)) * 10.0 ** np.arange(-3, 3)
     gram, moments = X.T @ X, random.normal(size=(2, 6)) * 10.0 ** np.arange(-3, 3)
     factor, scales, coef = np.empty((6, 6)), np.empty(6), np.empty((2, 6))
-    rcond = kernels.solve_scaled(gram, moments, factor, scales, coef)
+    rcond = kernels.solve_scaled(gram, moments, factor, scales, coef, 1)
     scaled = gram * scales[:, None] * scales
     np.testing.assert_allclose(np.diag(scaled), 1, rtol=1e-14)
     np.testing.assert_allclose(factor @ factor.T, scaled, atol=1e-14)
@@ -111,7 +111,7 @@ def test_a_scaled_system_is_solved_and_its_condition_estimated():
 )
 def test_a_matrix_that_is_not_positive_definite_has_no_condition(gram):
     coef = np.full((1, 2), 7.0)
-    rcond = kernels.solve_scaled(gram, np.ones((1, 2)), np.empty((2, 2)), np.empty(2), coef)
+    rcond = kernels.solve_scaled(gram, np.ones((1, 2)), np.empty((2, 2)), np.empty(2), coef, 1)
     assert rcond < 1e-15
     if rcond == 0:
         assert (coef == 7).all()
@@ -169,7 +169,7 @@ def test_a_gradient_of_arrays_that_do_not_fit_is_refused(arguments):
 )
 def test_a_system_of_arrays_that_do_not_fit_is_refused(shapes):
     with pytest.raises((ValueError, TypeError)):
-        kernels.solve_scaled(*(np.ones(shape) for shape in shapes))
+        kernels.solve_scaled(*(np.ones(shape) for shape in shapes), 1)
 
 
 def test_no_rows_give_a_gram_matrix_of_zeros():

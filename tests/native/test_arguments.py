@@ -458,7 +458,7 @@ every_kernel = pytest.mark.parametrize(("is_testing", "name", "number"), list(_f
 
 def test_kernels_are_found():
     names = {param.values[1] for param in _found()}
-    assert {"lloyd_step", "nearest_centres", "column_moments", "DenseRows64", "CsrRows32", "gemm"} <= names
+    assert {"lloyd_step", "nearest_centres", "column_moments", "DenseRows64", "CsrRows32", "multiply"} <= names
 
 
 @every_kernel

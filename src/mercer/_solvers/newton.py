@@ -76,7 +76,8 @@ class HessianFactor:
         self._floor = float(diagonal.max()) or 1.0
         for shift in (0.0, *(10.0**power for power in range(-12, 1, 2))):
             matrix = hessian if shift == 0 else hessian + np.diag(shift * np.maximum(diagonal, self._floor * 1e-8))
-            rcond = kernels.solve_scaled(matrix, vector[None, :], self._factor, self._scales, self.first[None, :])
+            results = self._factor, self._scales, self.first[None, :]
+            rcond = kernels.solve_scaled(matrix, vector[None, :], *results, kernels.get_num_threads())
             self._is_definite = rcond > np.finfo(np.float64).eps
             if self._is_definite:
                 break

@@ -40,7 +40,8 @@ class DualSystem:
         self._factor, self._scales, self._start = np.empty((n, n)), np.empty(n), np.empty_like(self.targets)
         self.rcond = 0.0
         if alpha > 0 or products.gram.trace() > products.noise:
-            self.rcond = kernels.solve_scaled(self._matrix(), self.targets, self._factor, self._scales, self._start)
+            results = self._factor, self._scales, self._start
+            self.rcond = kernels.solve_scaled(self._matrix(), self.targets, *results, kernels.get_num_threads())
 
     @property
     def is_definite(self) -> bool:

@@ -116,7 +116,7 @@ class _System:
         if (gram.diagonal()[:d] <= products.noise[:d] + SMALLEST).any():
             return None
         coef, factor, scales = np.empty((gram.shape[0] - d, d)), np.empty((d, d)), np.empty(d)
-        rcond = kernels.solve_scaled(gram[:d, :d], gram[d:, :d], factor, scales, coef)
+        rcond = kernels.solve_scaled(gram[:d, :d], gram[d:, :d], factor, scales, coef, kernels.get_num_threads())
         return cls(coef, factor, scales, rcond) if rcond > 0 else None
 
     def solve(self, gradient: FloatArray) -> FloatArray:

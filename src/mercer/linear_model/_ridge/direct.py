@@ -6,8 +6,6 @@ Every method minimises ||b - A w||^2 / 2 + alpha ||w||^2 / 2 for the A and b of 
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_solve, solve_triangular, svd
@@ -15,7 +13,6 @@ from scipy.optimize import nnls
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
-from mercer._parallel import serial_blas
 from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._least_squares.dual import DualSystem
 from mercer.linear_model._least_squares.rows import Products, RowProducts, Rows
@@ -34,7 +31,6 @@ from mercer.linear_model._ridge.fit import RidgeFit
 REFINABLE = 1e-14  # the reciprocal condition number from which refinement makes up for what Cholesky lost
 ROUGHLY_REFINABLE = 1e-5  # the same for products in single precision: each step gains two digits at least
 REFINED = 1e-11  # a last step of the duals, against the largest, that shows refinement on rough products to have converged
-MOST_SERIAL = 1000  # rows up to which Cholesky takes no longer on one thread than starting others does
 LEAST_SQUARES_TOL, SPARSE_TOL = 1e-6, 1e-10  # where alpha is zero: of what counts as dependent, and of LSQR
 
 
@@ -64,13 +60,11 @@ def solve_direct(rows: Rows, alphas: FloatArray, *, by_svd: bool = False) -> Rid
 
 
 def _by_rows(rows: Rows, alphas: FloatArray) -> RidgeFit:
-    # BLAS threads wait by spinning, and would take a core from ours between two looks at the rows.
-    with serial_blas() if rows.n_rows <= MOST_SERIAL else nullcontext():
-        if isinstance(rows, DenseRows) and (rough := rows.rough_row_products()) is not None:
-            fit = _by_rough_row_products(rows, rough, alphas)
-            if fit is not None:
-                return fit
-        return by_row_products(rows, rows.row_products(), alphas)
+    if isinstance(rows, DenseRows) and (rough := rows.rough_row_products()) is not None:
+        fit = _by_rough_row_products(rows, rough, alphas)
+        if fit is not None:
+            return fit
+    return by_row_products(rows, rows.row_products(), alphas)
 
 
 def _by_rough_products(rows: Rows, products: Products, alphas: FloatArray) -> RidgeFit | None:
@@ -238,7 +232,7 @@ class _Shifted:
         self.alpha, matrix = alpha, gram.copy()
         matrix.flat[:: d + 1] += alpha
         self.factor, self.scales, self.coef = np.empty((d, d)), np.empty(d), np.empty_like(moments)
-        self.rcond = kernels.solve_scaled(matrix, moments, self.factor, self.scales, self.coef)
+        self.rcond = kernels.solve_scaled(matrix, moments, self.factor, self.scales, self.coef, kernels.get_num_threads())
 
     def solve(self, gradient: FloatArray) -> FloatArray:
         step: FloatArray = cho_solve((self.factor.T, False), (gradient * self.scales).T, check_finite=False).T * self.scales

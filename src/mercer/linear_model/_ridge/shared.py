@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 from mercer._arrays import FloatArray
 from mercer._lazy import lazy_property
-from mercer._parallel import serial_blas
 from mercer.linear_model._least_squares.rows import Rows
-from mercer.linear_model._ridge.direct import MOST_SERIAL, SingularValues, by_products, by_row_products, solve_direct
+from mercer.linear_model._ridge.direct import SingularValues, by_products, by_row_products, solve_direct
 from mercer.linear_model._ridge.fit import RidgeFit
 
 
@@ -36,5 +34,4 @@ class SharedDecomposition:
             return self._singular_values.fit(alphas)
         if not self.is_wide:
             return by_products(self.rows, self.products, alphas)
-        with serial_blas() if self.rows.n_rows <= MOST_SERIAL else nullcontext():
-            return by_row_products(self.rows, self.products, alphas)
+        return by_row_products(self.rows, self.products, alphas)
