@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
 import mercer
 from mercer._compat import callback_support, with_callbacks
+from mercer._parallel import serial_blas
 from mercer._params import Rule, check_arguments
 from mercer._trace import Record, Solver, Status, iterate, log
 from mercer._tuning import Space
@@ -74,17 +76,22 @@ Fitted = Callable[[], dict[str, Any] | None]
 
 
 def fit_method(method: Method) -> Method:
-    """Make a method a fit: callbacks are set up and torn down, and an error or Ctrl-C puts the estimator back as it was."""
+    """Make a method a fit: callbacks are set up and torn down, and an error or Ctrl-C puts the estimator back as it was.
+
+    BLAS is serial meanwhile, so that the result has the same bits for any number of its threads; not so where the estimator
+    fits others, which may be anybody's.
+    """
     signature = inspect.signature(method)
 
     @functools.wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
-            if not has_callbacks(self):
-                return method(self, *args, **kwargs)
-            self._fit_metadata = _metadata(signature.bind(self, *args, **kwargs).arguments)
-            return with_callbacks(method)(self, *args, **kwargs)
+            with nullcontext() if isinstance(self, MetaEstimatorMixin) else serial_blas():
+                if not has_callbacks(self):
+                    return method(self, *args, **kwargs)
+                self._fit_metadata = _metadata(signature.bind(self, *args, **kwargs).arguments)
+                return with_callbacks(method)(self, *args, **kwargs)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)

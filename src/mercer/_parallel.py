@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -146,22 +146,34 @@ class _SerialBlas:
     def __init__(self) -> None:
         self._lock = Lock()
         self._users = 0
-        self._limits: Any = None
+        self._before: list[tuple[Any, int]] | None = None  # the libraries that had more threads, and how many
 
     def enter(self) -> None:
         with self._lock:
             self._users += 1
-            if self._users == 1:
-                self._limits = _blas().limit(limits=1, user_api="blas")
-                _give_up_control()  # the thread that restores may be another
+            if self._before is None:
+                threads = [(library, library.get_num_threads()) for library in _blas().lib_controllers]
+                self._before = [(library, count) for library, count in threads if count is not None and count > 1]
+                self._limit((library, 1) for library, _ in self._before)
 
     def leave(self) -> None:
         with self._lock:
             self._users -= 1
-            if self._users == 0:
-                self._limits.restore_original_limits()
-                _give_up_control()
-                self._limits = None
+            if self._users == 0 and self._before is not None:
+                self._limit(self._before)
+                self._before = None
+
+    @staticmethod
+    def _limit(threads: Iterable[tuple[Any, int]]) -> None:
+        for library, count in threads:
+            library.set_num_threads(count)
+        _give_up_control()  # the thread that restores may be another
+
+    def in_child(self) -> _SerialBlas:
+        """For a forked child, whose threads were not copied: no user, and what the first one to leave has to restore."""
+        child = _SerialBlas()
+        child._before = self._before
+        return child
 
 
 _serial_blas = _SerialBlas()
@@ -169,12 +181,16 @@ _serial_blas = _SerialBlas()
 
 def _forget_after_fork() -> None:
     global _serial_blas
-    _serial_blas = _SerialBlas()
+    _serial_blas = _serial_blas.in_child()
 
 
 @contextmanager
 def serial_blas() -> Iterator[None]:
-    """Keep BLAS to one thread while Python threads or our own run side by side; safe to nest and to share between threads."""
+    """Keep BLAS to one thread; safe to nest and to share between threads.
+
+    Every fit runs so: BLAS sums in another order for another number of threads, and its threads spin for a while after each
+    call, which takes a core from ours. What is worth threads has native kernels, whose bits do not depend on their number.
+    """
     guard = _serial_blas
     guard.enter()
     try:

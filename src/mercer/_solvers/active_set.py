@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lstsq
 
 from mercer._arrays import FloatArray
-from mercer._parallel import serial_blas
 from mercer._solvers.pieces import Gap, PiecewiseProblem
 
 MOST_UNKNOWNS = 600  # the system is solved densely
 FEW = 50  # kinks; more, and more than two a coefficient, are a sign that most are none yet
 RANK = 1e-12
-LARGE = 64  # unknowns from which on BLAS would start threads, which costs more than it saves where others work too
 
 
 class Vertex(NamedTuple):
@@ -84,9 +81,8 @@ def _solve(block: FloatArray, quadratic: FloatArray, right: FloatArray, targets:
     system[f:, :f] = block * scales
     system[:f, f:] = -system[f:, :f].T
     wanted = np.concatenate([right * scales, targets])
-    with serial_blas() if len(system) > LARGE else nullcontext():
-        solution = _solve_system(system, wanted)
-        solution += _solve_system(system, wanted - system @ solution)
+    solution = _solve_system(system, wanted)
+    solution += _solve_system(system, wanted - system @ solution)
     return solution[:f] * scales, solution[f:]
 
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.linalg import solve_triangular
 
 from mercer._arrays import FloatArray
 from mercer._lazy import lazy_property
 from mercer._native import kernels
+from mercer._solvers.cholesky import Cholesky
 from mercer._solvers.descent import Descent, dot
 from mercer._solvers.lbfgs import Lbfgs, Preconditioner, SoftmaxLbfgs
 from mercer._solvers.linear_loss import DenseLinearRows, Evaluation
@@ -55,7 +56,9 @@ class RowSpace:
 
     def __init__(self, X: FloatArray, shift: FloatArray, dtype: type[np.floating[Any]], *, n_threads: int) -> None:
         self._rows, self._n_threads = np.subtract(X, shift, dtype=dtype), n_threads
-        self._products = (self._rows @ self._rows.T).astype(np.float64, copy=False)
+        products = np.empty((len(self._rows), len(self._rows)), dtype=dtype)
+        kernels.gram(1.0, self._rows.T, None, None, 0.0, products, n_threads)
+        self._products = products.astype(np.float64, copy=False)
 
     def rounding_of(self, problem: SoftmaxLoss) -> float:
         """What the products are rounded by, over what the penalty adds to them where the loss is most curved."""
@@ -69,8 +72,7 @@ class RowSpace:
         products = self._products.copy()
         diagonal = np.einsum("ii->i", products)
         diagonal += JITTER * float(diagonal.mean()) or 1.0
-        factor: FloatArray = cholesky(products, lower=True, overwrite_a=True, check_finite=False)
-        return factor
+        return Cholesky(products).lower
 
     @lazy_property
     def _within(self) -> DenseLinearRows:
@@ -158,9 +160,9 @@ class SharesLoss:
         matrix = products * roots
         matrix *= roots[:, None]
         np.einsum("ii->i", matrix)[:] += 1
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        factor = Cholesky(matrix)
         sides = np.column_stack([at.rest, curvatures]) if self._problem.has_intercept else at.rest[:, None]
-        inner = cho_solve(factor, roots[:, None] * (products @ sides), check_finite=False)
+        inner = factor.solve(roots[:, None] * (products @ sides))
         solved = (sides - roots[:, None] * inner) / l2
         if not self._problem.has_intercept:
             return np.append(-solved[:, 0], 0.0)

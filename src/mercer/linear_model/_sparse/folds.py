@@ -20,7 +20,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
-from mercer._parallel import effective_threads, serial_blas
+from mercer._parallel import effective_threads
 from mercer._solvers.coordinate_descent import Descent, Penalty
 from mercer._trace import log
 from mercer.linear_model._least_squares.rows import ROUNDING, Products
@@ -185,7 +185,7 @@ def _run_side_by_side(jobs: Sequence[Callable[[Callable[[], bool]], FloatArray]]
     if n_workers == 1 or len(jobs) == 1:
         return [job(lambda: False) for job in jobs]
     cancelled = Event()
-    with serial_blas(), ThreadPoolExecutor(min(n_workers, len(jobs))) as pool:
+    with ThreadPoolExecutor(min(n_workers, len(jobs))) as pool:
         futures = [pool.submit(job, cancelled.is_set) for job in jobs]
         try:
             return [future.result() for future in futures]
