@@ -31,8 +31,9 @@ MERCER_EXPORT void mercer_set_num_threads(int n) { thread_limit.store(std::clamp
 
 namespace mercer::bindings {
 
-// The core's other file.
+// The core's other files.
 void bind_product(nb::module_& m);
+void bind_distance(nb::module_& m);
 
 namespace {
 
@@ -188,6 +189,7 @@ void bind_core(nb::module_& m) {
     bind_product(m);
     nb::module_ testing = m.def_submodule("testing");
     bind_tests(testing);
+    bind_distance(testing);
 }
 
 }  // namespace mercer::bindings

@@ -33,26 +33,22 @@ double inertia(const Rows& rows, std::span<const T> weights, RowMajor<const T> c
 template <class Rows, class T>
 void nearest_centres(const Rows& rows, RowMajor<const T> centres, std::span<std::int32_t> labels, Threads threads) {
     const typename Rows::Centres prepared(centres);
-    const Chunks chunks = row_chunks(rows, centres.rows);
-    for_each_run(rows, chunks, threads.for_work(measuring_work(rows, centres.rows) / 4),
-                 [&](auto& search, std::span<const std::size_t> ids) {
-                     Found<T> found[Rows::capacity()];
-                     search.template nearest<false>(ids, prepared, found);
-                     for (std::size_t i = 0; i < ids.size(); ++i) labels[ids[i]] = found[i].centre;
-                 });
+    for_each_run(rows, centres.rows, threads, [&](auto& search, std::span<const std::size_t> ids) {
+        Found<T> found[Rows::capacity()];
+        search.template nearest<false>(ids, prepared, found);
+        for (std::size_t i = 0; i < ids.size(); ++i) labels[ids[i]] = found[i].target;
+    });
 }
 
 // Writes the distance of each row to each centre to `distances`. O(n k d).
 template <class Rows, class T>
 void centre_distances(const Rows& rows, RowMajor<const T> centres, RowMajor<T> distances, Threads threads) {
     const typename Rows::Centres prepared(centres);
-    const Chunks chunks = row_chunks(rows, centres.rows);
-    for_each_run(rows, chunks, threads.for_work(measuring_work(rows, centres.rows) / 4),
-                 [&](auto& search, std::span<const std::size_t> ids) {
-                     T* out = distances.row(ids.front());
-                     search.squared_distances(ids, prepared, out);
-                     for (std::size_t i = 0; i < ids.size() * centres.rows; ++i) out[i] = std::sqrt(out[i]);
-                 });
+    for_each_run(rows, centres.rows, threads, [&](auto& search, std::span<const std::size_t> ids) {
+        T* out = distances.row(ids.front());
+        search.squared_distances(ids, prepared, out);
+        for (std::size_t i = 0; i < ids.size() * centres.rows; ++i) out[i] = std::sqrt(out[i]);
+    });
 }
 
 }  // namespace mercer::cluster

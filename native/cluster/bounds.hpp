@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "cluster/nearest.hpp"
+#include "core/distance.hpp"
 #include "core/views.hpp"
 
 namespace mercer::cluster {

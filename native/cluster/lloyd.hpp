@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "cluster/bounds.hpp"
-#include "cluster/nearest.hpp"
 #include "cluster/rows.hpp"
 #include "cluster/traverse.hpp"
+#include "core/distance.hpp"
 #include "core/parallel.hpp"
 #include "core/views.hpp"
 
@@ -89,7 +89,8 @@ class ChunkStep {
           bounds_(bounds),
           update_(update),
           labels_(labels),
-          search_(rows) {}
+          search_(rows),
+          run_(rows.run(centres.values.rows)) {}
 
     void run(std::size_t begin, std::size_t end) {
         for (std::size_t row = begin; row < end; ++row) {
@@ -97,7 +98,7 @@ class ChunkStep {
                 if (!bounds_.are_fresh && keeps(row)) continue;
             }
             waiting_[n_waiting_++] = row;
-            if (n_waiting_ == waiting_.size()) scan();
+            if (n_waiting_ == run_) scan();
         }
         scan();
     }
@@ -118,10 +119,10 @@ class ChunkStep {
         for (std::size_t i = 0; i < n_waiting_; ++i) {
             const std::size_t row = waiting_[i];
             if constexpr (kBounded) set_bounds(row, found_[i]);
-            const std::int32_t before = std::exchange(labels_[row], found_[i].centre);
-            if (found_[i].centre == before) continue;
+            const std::int32_t before = std::exchange(labels_[row], found_[i].target);
+            if (found_[i].target == before) continue;
             ++n_changed;
-            changes.move(rows_, row, weights_.empty() ? 1.0 : static_cast<double>(weights_[row]), before, found_[i].centre,
+            changes.move(rows_, row, weights_.empty() ? 1.0 : static_cast<double>(weights_[row]), before, found_[i].target,
                          centres_.values.rows);
         }
         n_scanned += n_waiting_;
@@ -144,6 +145,7 @@ class ChunkStep {
     const BoundsUpdate& update_;
     std::span<std::int32_t> labels_;
     typename Rows::Search search_;
+    std::size_t run_;
     std::array<std::size_t, Rows::capacity()> waiting_;
     std::array<Found<T>, Rows::capacity()> found_;
     std::size_t n_waiting_ = 0;

@@ -1,6 +1,8 @@
 // Dense or sparse rows as one role. A kernel is a template over Rows and asks it for
 //   Rows::Centres(centres)                 the centres, prepared once
-//   rows.capacity(), rows.n_entries()      how many rows to search at a time; how many numbers the rows hold
+//   rows.run(k), rows.unit()               how many rows to search at a time for k centres; in multiples of how many
+//   rows.capacity()                        what `run` is at most
+//   rows.n_entries()                       how many numbers the rows hold
 //   Rows::Search(rows)                     scratch memory for one thread, with
 //     nearest<kWithSecond>(ids, centres, found)      the nearest centres of some rows
 //     squared_distances(ids, centres, out)           to out[i * k + c]
@@ -13,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "cluster/nearest.hpp"
+#include "core/distance.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
 
@@ -28,7 +30,9 @@ struct DenseRows {
 
     std::size_t rows() const { return x.rows; }
     std::size_t cols() const { return x.cols; }
-    static constexpr std::size_t capacity() { return kGroupRows<T>; }
+    static constexpr std::size_t capacity() { return kMostGroups * kGroupRows<T>; }
+    std::size_t run(std::size_t n_centres) const { return RowGroups<T>::capacity(x.cols, n_centres); }
+    static constexpr std::size_t unit() { return kGroupRows<T>; }
     std::size_t n_entries() const { return x.rows * x.cols; }
     T at(std::size_t row, std::size_t j) const { return x(row, j) - (shift.empty() ? T{0} : shift[j]); }
 
@@ -59,70 +63,40 @@ struct DenseRows {
 
     class Search {
        public:
-        explicit Search(const DenseRows& source)
-            : source_(source), rows_(Simd<T>::kLanes * source.cols()), group_(source.cols() * kGroupRows<T>) {}
+        explicit Search(const DenseRows& source) : source_(source), groups_(source.cols()) {}
 
         template <bool kWithSecond>
         void nearest(std::span<const std::size_t> ids, const Centres& centres, Found<T>* found) {
-            gather(ids);
-            Nearest<T, kWithSecond> collector;
-            measure_group<Measure::kScore>(group_.data(), centres.values, centres.norms.data(), collector);
-            collector.write(ids.size(), found);
+            measure(
+                Score{}, ids, {centres.values, centres.norms.data()},
+                [](std::size_t, std::size_t) { return Nearest<T, kWithSecond>(); },
+                [&](std::size_t first, std::size_t n, const auto& nearest) { nearest.write(n, found + first); });
         }
         void squared_distances(std::span<const std::size_t> ids, const Centres& centres, T* out) {
-            gather(ids);
-            WriteAll<T> collector{out, centres.values.rows, ids.size()};
-            measure_group<Measure::kSquared>(group_.data(), centres.values, centres.norms.data(), collector);
+            const std::size_t k = centres.values.rows;
+            measure(
+                SquaredEuclidean{}, ids, {centres.values},
+                [&](std::size_t first, std::size_t n) { return WriteAll<T>{out + first * k, k, n}; },
+                [](std::size_t, std::size_t, const auto&) {});
         }
 
        private:
-        // Copies rows into the group, shifted and transposed. Lanes without a row hold what the last row holds.
-        void gather(std::span<const std::size_t> ids) {
-            if (ids.empty()) return;
-            const T* lines[Simd<T>::kLanes];
-            // Long rows are copied one after the other first: reading memory in order is twice as fast as some of each row in turn.
-            const bool needs_copy = !source_.x.has_contiguous_rows() || source_.cols() * sizeof(T) >= 256;
-            for (std::size_t first = 0; first < kGroupRows<T>; first += Simd<T>::kLanes) {
-                for (std::size_t lane = 0; lane < Simd<T>::kLanes; ++lane) {
-                    const std::size_t row = ids[std::min(first + lane, ids.size() - 1)];
-                    lines[lane] = needs_copy ? copy_shifted(row, lane) : source_.x.row(row);
-                }
-                transpose_lines(lines, needs_copy || source_.shift.empty() ? nullptr : source_.shift.data(), group_.data() + first);
+        // Calls start(first, n) and finish(first, n, collector) for the rows from `first` on, a group at a time.
+        template <class M, class Start, class Finish>
+        void measure(const M& metric, std::span<const std::size_t> ids, const Targets<T>& targets, Start&& start, Finish&& finish) {
+            const std::size_t capacity = RowGroups<T>::capacity(source_.cols(), targets.values.rows);
+            for (std::size_t begin = 0; begin < ids.size(); begin += capacity) {
+                const std::size_t n = std::min(capacity, ids.size() - begin);
+                groups_.fill(source_.x, source_.shift, ids.subspan(begin, n));
+                const auto size = [&](std::size_t g) { return std::min(kGroupRows<T>, n - g * kGroupRows<T>); };
+                groups_.measure(
+                    metric, targets, [&](std::size_t g) { return start(begin + g * kGroupRows<T>, size(g)); },
+                    [&](std::size_t g, const auto& collector) { finish(begin + g * kGroupRows<T>, size(g), collector); });
             }
-        }
-
-        const T* copy_shifted(std::size_t row, std::size_t lane) const {
-            T* copy = rows_.data() + lane * source_.cols();
-            if (!source_.x.has_contiguous_rows() || source_.shift.empty()) {
-                for (std::size_t j = 0; j < source_.cols(); ++j) copy[j] = source_.at(row, j);
-                return copy;
-            }
-            const T* source = source_.x.row(row);
-            const T* shift = source_.shift.data();
-            for (std::size_t j = 0; j < source_.cols(); ++j) copy[j] = source[j] - shift[j];
-            return copy;
-        }
-
-        void transpose_lines(const T* const* lines, const T* shift, T* out) const {
-            using S = Simd<T>;
-            const std::size_t d = source_.cols();
-            std::size_t j = 0;
-            for (; j + S::kLanes <= d; j += S::kLanes) {
-                const typename S::Vector offset = shift ? S::load(shift + j) : typename S::Vector{};
-                typename S::Vector square[S::kLanes];
-#pragma GCC unroll 16
-                for (std::size_t i = 0; i < S::kLanes; ++i) square[i] = S::load(lines[i] + j) - offset;
-                transpose<T>(square);
-#pragma GCC unroll 16
-                for (std::size_t i = 0; i < S::kLanes; ++i) S::store(out + (j + i) * kGroupRows<T>, square[i]);
-            }
-            for (; j < d; ++j)
-                for (std::size_t i = 0; i < S::kLanes; ++i) out[j * kGroupRows<T> + i] = lines[i][j] - (shift ? shift[j] : T{0});
         }
 
         const DenseRows& source_;
-        Aligned<T> rows_;  // as many as a vector has lanes
-        Aligned<T> group_;
+        RowGroups<T> groups_;
     };
 
    private:
@@ -146,6 +120,8 @@ struct CsrRows {
     std::size_t rows() const { return x.rows; }
     std::size_t cols() const { return x.cols; }
     static constexpr std::size_t capacity() { return 16; }
+    static std::size_t run(std::size_t) { return capacity(); }
+    static constexpr std::size_t unit() { return capacity(); }
     std::size_t n_entries() const { return static_cast<std::size_t>(x.row_starts.back()); }
 
     struct Centres {

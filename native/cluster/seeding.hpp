@@ -14,8 +14,8 @@
 #include <span>
 #include <vector>
 
-#include "cluster/nearest.hpp"
 #include "cluster/rows.hpp"
+#include "core/distance.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
@@ -162,7 +162,8 @@ class Seeder {
         parallel_for(chunks_.count, threads_.for_work(work), [&](std::size_t chunk) {
             typename Rows::Search search(rows_);
             std::array<std::size_t, Rows::capacity()> ids;
-            std::vector<T> squared(ids.size() * n_fresh);
+            const std::size_t run = rows_.run(n_fresh);
+            std::vector<T> squared(run * n_fresh);
             std::size_t n = 0;
             const auto flush = [&] {
                 const std::span<const std::size_t> reached(ids.data(), n);
@@ -173,7 +174,7 @@ class Seeder {
             for (std::size_t row = chunks_.begin(chunk); row < chunks_.end(chunk); ++row) {
                 ids[n] = row;
                 n += closest_[row] > limit[static_cast<std::size_t>(owner_[row])];
-                if (n == ids.size()) flush();
+                if (n == run) flush();
             }
             if (n > 0) flush();
         });

@@ -37,14 +37,20 @@ void for_each_row(const Chunks& chunks, Threads threads, Body&& body) {
     });
 }
 
-// Calls body(search, ids) for runs of rows, as many at a time as are searched together.
+// Calls body(search, ids) for runs of rows, as many at a time as are searched together, against so many centres. Nothing is summed
+// over the runs: they are cut so that whole groups are searched, several together where there are many centres.
 template <class Rows, class Body>
-void for_each_run(const Rows& rows, const Chunks& chunks, Threads threads, Body&& body) {
-    parallel_for(chunks.count, threads, [&](std::size_t chunk) {
+void for_each_run(const Rows& rows, std::size_t n_centres, Threads threads, Body&& body) {
+    constexpr std::size_t kUnit = Rows::unit(), kLeastUnits = 4;
+    const std::size_t n_units = (rows.rows() + kUnit - 1) / kUnit;
+    const std::size_t wanted = (rows.rows() + row_chunks(rows, n_centres).count - 1) / row_chunks(rows, n_centres).count;
+    const Chunks units = Chunks::of(n_units, std::max(wanted / kUnit, kLeastUnits), 64);
+    parallel_for(units.count, threads.for_work(measuring_work(rows, n_centres) / 4), [&](std::size_t chunk) {
         typename Rows::Search search(rows);
         std::array<std::size_t, Rows::capacity()> ids;
-        for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += ids.size()) {
-            const std::size_t n = std::min(ids.size(), chunks.end(chunk) - first);
+        const std::size_t end = std::min(units.end(chunk) * kUnit, rows.rows());
+        for (std::size_t first = units.begin(chunk) * kUnit, n; first < end; first += n) {
+            n = std::min(rows.run(n_centres), end - first);
             std::iota(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(n), first);
             body(search, std::span<const std::size_t>(ids.data(), n));
         }

@@ -153,6 +153,13 @@ READY = {
         2,
     ],
     "leaf_numbers": lambda number: _predictions(number, _guarded((SIZE, 2), np.int64)),
+    "distances": lambda number: [
+        "manhattan",
+        2.0,
+        *(np.ones((SIZE, SIZE), dtype=[np.float64, np.float32][number]) for _ in range(2)),
+        _guarded((SIZE, SIZE), [np.float64, np.float32][number]),
+        2,
+    ],
     "bootstrap_counts": lambda number: [3, SIZE, np.arange(1.0, SIZE + 1), _guarded((SIZE,), np.float64)],
     "grow_pair": lambda number: [
         "gini",
