@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from mercer._rows import count_rows, size_in_bytes, take_rows
+from mercer._rows import count_rows, size_in_bytes, take_rows, with_own_structure
 
 VALUES = np.arange(12.0).reshape(6, 2)
 ROWS = np.array([4, 0, 0, -1])
@@ -79,3 +79,9 @@ def test_the_size_of_a_table_is_that_of_its_values() -> None:
     assert size_in_bytes(TABLES["polars"]) == n_bytes
     assert size_in_bytes(TABLES["pandas"]) >= n_bytes  # with its index
     assert size_in_bytes(VALUES.tolist()) == 0  # unknown
+
+
+def test_sparse_rows_that_point_outside_are_refused_even_where_nothing_is_stored():
+    hollow = sp.csr_matrix((np.zeros(0), np.zeros(0, dtype=int), np.array([0, 9, 0])), shape=(2, 3))
+    with pytest.raises(ValueError, match="decreas"):
+        with_own_structure(hollow)

@@ -302,10 +302,11 @@ def test_a_random_state_out_of_range_is_refused(part, tmp_path):
 
 @pytest.mark.parametrize(
     ("indices", "indptr"),
-    [([0, 9], [0, 1, 2]), ([0, -1], [0, 1, 2]), ([0, 1], [0, 5, 2]), ([0, 1], [1, 1, 2]), ([0], [0, 1, 2])],
+    [([0, 9], [0, 1, 2]), ([0, -1], [0, 1, 2]), ([0, 1], [0, 5, 2]), ([0, 1], [1, 1, 2]), ([0], [0, 1, 2]), ([], [0, 9, 0])],
 )
 def test_a_sparse_matrix_with_places_out_of_range_is_refused(indices, indptr, tmp_path):
-    parts = {"data": np.ones(2), "indices": np.array(indices, dtype=np.int32), "indptr": np.array(indptr, dtype=np.int32)}
+    parts = {name: np.array(places, dtype=np.int32) for name, places in (("indices", indices), ("indptr", indptr))}
+    parts = {"data": np.ones(2 if indices else 0), **parts}
     arrays = [{"kind": "array", "tensor": name} for name in parts]
     references = {name: {"object": place} for place, name in enumerate(parts)}
     matrix = {"kind": "sparse", "class": "csr_matrix", "shape": [2, 2], **references}

@@ -21,6 +21,7 @@ from mercer._persistence.foreign import find_part, has_own_state, makers
 from mercer._persistence.limits import MAX_DEPTH, METHODS, SAFE_INTEGER
 from mercer._persistence.registry import Names, constructor_fields, registry
 from mercer._persistence.rules import Extents, check_attributes, check_estimator, check_keys
+from mercer._rows import check_structure
 
 Json = Any
 
@@ -202,7 +203,7 @@ class Decoder:
             raise FileFormatError(f"the sparse format {short(name)} is not known.")
         arrays = tuple(_of_kind(self._value(part), np.ndarray) for part in parts)
         matrix = _SPARSE[name](arrays, shape=_shape(shape))
-        matrix.check_format(full_check=True)
+        check_structure(matrix)
         return matrix
 
     def _masked(self, entry: dict[str, Json]) -> Any:
