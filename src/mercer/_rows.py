@@ -26,7 +26,7 @@ def with_own_structure(X: Any) -> Any:
 def check_structure(matrix: Any) -> None:
     """Refuse compressed rows or columns that point outside of their arrays: SciPy's own products do not look."""
     matrix.check_format(full_check=True)
-    if (np.diff(matrix.indptr) < 0).any():  # SciPy's check leaves this out where the last entry says that nothing is stored
+    if (matrix.indptr[1:] < matrix.indptr[:-1]).any():  # SciPy looks at differences, which overflow, and not where it ends at 0
         raise ValueError("the index pointer of a sparse matrix decreases; it must be a non-decreasing sequence.")
 
 
