@@ -15,6 +15,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from mercer._compat import validate_data
+from mercer._labels import code_labels, require_two_classes
 from mercer._remedies import explained
 from mercer._rows import with_own_structure
 
@@ -115,11 +116,7 @@ def check_X_labels(
     """X as in `check_X`, the sorted classes of y (two or more), and the place of each label among them."""
     X, y = validate(estimator, X, y, sparse=sparse, finite=finite)
     classes, codes = _sorted_labels(y)
-    if len(classes) < 2:
-        raise ValueError(
-            f"{_name_of(estimator)}: y holds 1 class only, {classes[0]!r}; this solver needs samples of at least 2 classes "
-            "in the data."
-        )
+    require_two_classes(_name_of(estimator), classes)
     return X, classes, codes
 
 
@@ -148,7 +145,7 @@ def _sorted_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[n
     is_plain = y.dtype.kind in LABELS
     if not is_plain:
         check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = code_labels(y)
     if is_plain and 2 * len(classes) > len(y):  # scikit-learn warns of labels that may be numbers
         check_classification_targets(y)
     return classes, codes

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.exceptions import ConvergenceWarning
 
 import mercer
 from mercer._compat import callback_support, with_callbacks
 from mercer._parallel import serial_blas
 from mercer._params import Rule, check_arguments
-from mercer._trace import Record, Solver, Status, iterate, log
+from mercer._trace import Outcome, Record, Solver, Status, iterate, log, warn
 from mercer._tuning import Space
 from mercer._versions import warn_of_other_versions
 
@@ -60,6 +61,36 @@ class MercerEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _init_callback_context(self, **options: Any) -> Any:
         """What scikit-learn's machinery of callbacks calls at the start of a fit."""
         return callback_support()._init_callback_context(self, **options)
+
+    def _fit_by(
+        self,
+        solver: Solver,
+        task: FitTask,
+        *,
+        max_iter: int,
+        verbose: int,
+        fitted: Callable[[], dict[str, Any]],
+        outcome: Callable[[Status, list[Record]], Outcome],
+    ) -> Self:
+        """Run a solver and end the fit with what it found: `fitted` gives the attributes, `outcome` what they reached."""
+        status, history = run_solver(solver, task, max_iter=max_iter, verbose=verbose, fitted=fitted)
+        reached = outcome(status, history)
+        return self._finish(task, fitted(), reached)
+
+    def _finish(
+        self, task: FitTask, attributes: dict[str, Any], outcome: Outcome | None = None, *, unset: Sequence[str] = ()
+    ) -> Self:
+        """End a fit: callbacks see what it found, which is then stored with what it reached, and the one warning is given.
+
+        `unset` names attributes that only some fits leave: those of an earlier one are forgotten. What `attributes` say of the
+        iterations stands above what the outcome says.
+        """
+        task.end(lambda: attributes)
+        self._unset(*unset)
+        self._store(attributes if outcome is None else {**outcome.attributes(), **attributes})
+        if outcome is not None and outcome.warning is not None:
+            warn(f"{type(self).__name__}: {outcome.warning}", ConvergenceWarning)
+        return self
 
     def _store(self, attributes: Mapping[str, Any]) -> None:
         """Set fitted attributes, all at once at the end of a fit."""
@@ -164,3 +195,29 @@ def run_solver(solver: Solver, task: FitTask, *, max_iter: int, verbose: int, fi
         return task.is_watched and iteration.end(fitted)
 
     return iterate(solver, max_iter=max_iter, watch=watch, begin=begin if task.is_watched else None)
+
+
+class Run(Protocol):
+    """One of several runs from different starts, finished."""
+
+    @property
+    def objective(self) -> float: ...
+    def attributes(self) -> dict[str, Any]: ...
+
+
+Start = TypeVar("Start")
+SomeRun = TypeVar("SomeRun", bound=Run)
+
+
+def best_of_restarts(
+    starts: Iterable[Start], run: Callable[[Start, FitTask], SomeRun], task: FitTask, *, n_subtasks: int
+) -> SomeRun:
+    """The run of least objective, the first of equals; each is a task "run" to callbacks. No more than two are in memory."""
+
+    def watched(start: Start) -> SomeRun:
+        subtask = task.subtask("run", n_subtasks=n_subtasks)
+        found = run(start, subtask)
+        subtask.end(found.attributes)
+        return found
+
+    return min(map(watched, starts), key=lambda found: found.objective)

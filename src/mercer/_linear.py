@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, RegressorMixin, is_regressor
@@ -12,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, check_X
 from mercer._base import MercerEstimator
+from mercer._labels import choose_labels
 
 SPARSE = ("csr", "csc")
 
@@ -77,7 +77,4 @@ class LinearClassifier(ClassifierMixin, SparseCoefficients, LinearModel):  # typ
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of each row."""
-        scores = self.decision_function(X)
-        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: npt.NDArray[Any] = self.classes_[codes]
-        return labels
+        return choose_labels(self.decision_function(X), self.classes_)

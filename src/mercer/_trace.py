@@ -9,14 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol, TypeVar
-
-from sklearn.exceptions import ConvergenceWarning
+from typing import Any, Protocol
 
 from mercer._native import kernels
 
 Record = dict[str, float]
-Estimator = TypeVar("Estimator")
 
 logger = logging.getLogger("mercer")
 
@@ -53,8 +50,8 @@ class Certificate:
         The algorithm that ran.
     status : Status
         How it ended; "converged" always means that the residual is at most the tolerance.
-    primal : float
-        The value of the objective at the solution.
+    primal : float or None
+        The value of the objective at the solution; None for a method that minimises none.
     condition : str
         The optimality condition that was measured, in words.
     residual : float
@@ -67,7 +64,7 @@ class Certificate:
 
     method: str
     status: Status
-    primal: float
+    primal: float | None
     condition: str
     residual: float
     tol: float
@@ -75,7 +72,9 @@ class Certificate:
     gap: float | None = None
 
     def __post_init__(self) -> None:
-        if self.gap is not None and -ROUNDING * abs(self.primal) <= self.gap < 0:  # primal and dual are rounded apart
+        if self.gap is None or self.primal is None:
+            return
+        if -ROUNDING * abs(self.primal) <= self.gap < 0:  # primal and dual are rounded apart
             object.__setattr__(self, "gap", 0.0)
 
     @property
@@ -84,11 +83,10 @@ class Certificate:
 
     def __repr__(self) -> str:
         sign = "<=" if self.residual <= self.tol else ">"
-        lines = [
-            f"Certificate: {self.status.value} ({self.method})",
-            f"  objective {self.primal:.10g}",
-            f"  {self.condition} {self.residual:.3g} {sign} {self.tol:.3g}",
-        ]
+        lines = [f"Certificate: {self.status.value} ({self.method})"]
+        if self.primal is not None:
+            lines.append(f"  objective {self.primal:.10g}")
+        lines.append(f"  {self.condition} {self.residual:.3g} {sign} {self.tol:.3g}")
         if self.gap is not None:
             lines.append(f"  duality gap {self.gap:.3g} (dual {self.dual:.10g})")
         return "\n".join(lines)
@@ -101,6 +99,11 @@ class Outcome:
     certificate: Certificate
     history: list[Record] = field(default_factory=list)  # one record an iteration; none for a direct method
     warning: str | None = None  # the one thing to tell the user, with the figure reached and the remedy
+
+    def attributes(self) -> dict[str, Any]:
+        """What it leaves on an estimator."""
+        iterations = {"n_iter_": len(self.history), "history_": self.history} if self.history else {}
+        return {"certificate_": self.certificate, **iterations}
 
 
 class Solver(Protocol):
@@ -144,18 +147,6 @@ def _depth_of_caller() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("mercer", "sklearn"):
         frame, depth = frame.f_back, depth + 1
     return depth
-
-
-def store_outcome(estimator: Estimator, outcome: Outcome) -> Estimator:
-    """Leave `certificate_`, `history_` and `n_iter_` on the estimator, and give the fit's one warning if it has one."""
-    target: Any = estimator
-    target.certificate_ = outcome.certificate
-    if outcome.history:
-        target.n_iter_ = len(outcome.history)
-        target.history_ = outcome.history
-    if outcome.warning is not None:
-        warn(f"{type(estimator).__name__}: {outcome.warning}", ConvergenceWarning)
-    return estimator
 
 
 def log(verbose: int, message: str, *values: Any) -> None:

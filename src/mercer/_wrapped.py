@@ -16,6 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from mercer._arrays import FloatArray
 from mercer._base import MercerEstimator
+from mercer._labels import pad_classes
 from mercer._rows import take_rows
 
 
@@ -79,14 +80,6 @@ class WrappedClassifier(ClassifierMixin, MetaEstimatorMixin, MercerEstimator):  
 # ---- data
 
 
-def require_classes(owner: str, classes: npt.NDArray[Any]) -> None:
-    """Refuse a y of fewer than two classes."""
-    if len(classes) == 0:
-        raise ValueError(f"{owner}: y is empty, 0 samples (shape=(0,)) while a minimum of 2 is required.")
-    if len(classes) == 1:
-        raise ValueError(f"{owner}: y holds 1 class only, {classes[0]!r}; it needs samples of at least 2 classes in the data.")
-
-
 def index_rows(X: Any, y: npt.NDArray[Any]) -> Any:
     """X as something whose rows can be taken, as many as y has values; what is wrong with X alone is said first."""
     try:
@@ -132,6 +125,4 @@ def class_scores(owner: str, estimator: Any, X: Any, method: str, classes: npt.N
             f"{owner}: {type(estimator).__name__} was fitted on {len(seen)} of {len(classes)} classes: a training fold lacks "
             "the others. Give a cv whose training folds have every class, or an estimator with predict_proba."
         )
-    scores = np.zeros((len(given), len(classes)), dtype=given.dtype)
-    scores[:, np.searchsorted(classes, seen)] = given
-    return scores
+    return pad_classes(given, np.searchsorted(classes, seen), len(classes))

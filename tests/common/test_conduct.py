@@ -94,7 +94,7 @@ def test_iterative_fits_and_regressors_have_a_certificate_that_can_be_read(estim
     assert certificate.method in text
     assert certificate.condition in text
     assert "0x" not in text
-    assert np.isfinite([certificate.primal, certificate.residual, certificate.tol]).all()
+    assert np.isfinite([certificate.primal or 0.0, certificate.residual, certificate.tol]).all()
     if certificate.converged:
         assert certificate.residual <= certificate.tol
 

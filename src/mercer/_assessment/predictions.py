@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._arrays import FloatArray
-from mercer._assessment.stand_in import stand_in
+from mercer._labels import pad_classes
+from mercer._stand_in import stand_in
 
 IntArray = npt.NDArray[np.intp]
 
@@ -84,8 +85,7 @@ def predict_classes(model: Any, X: Any, y: Any, labels: Sequence[Any]) -> ClassP
     probability = decision = None
     if hasattr(model, "predict_proba"):
         given = np.asarray(model.predict_proba(X), dtype=np.float64)
-        probability = np.zeros((len(given), len(labels)))
-        probability[:, known] = given
+        probability = pad_classes(given, known, len(labels))
     elif hasattr(model, "decision_function"):
         decision = np.asarray(model.decision_function(X), dtype=np.float64)
         decision = decision.ravel() if len(labels) == 2 else decision

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer._assessment.stand_in import stand_in
+from mercer._labels import choose_labels
 from mercer._runs.folds import Folds
+from mercer._stand_in import stand_in
 
 _N_STEPS = 15
 
@@ -59,5 +60,5 @@ def _score(folds: Folds, prediction: Any, rows: Any) -> float:
         model = stand_in(known)
     else:
         labels = np.asarray(classes)
-        model = stand_in(labels[np.argmax(known, axis=1)], classes=labels, probability=known)
+        model = stand_in(choose_labels(known, labels), classes=labels, probability=known)
     return float(folds.scorer(model, np.zeros((len(rows), 1)), folds.y[rows]))

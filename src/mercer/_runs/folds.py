@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 import mercer
+from mercer._labels import pad_classes
 from mercer._runs.pipelines import ESTIMATOR, PREPARER
 from mercer._runs.problem import Problem
 from mercer.model_selection import KFold, StratifiedKFold
@@ -88,10 +89,8 @@ class Folds:
         if not hasattr(fitted, "predict_proba"):
             fitted.predict(X)  # for its time
             return None
-        out = np.zeros((X.shape[0], len(self.problem.classes)))  # a class that a fold lacks has probability zero
         places = np.searchsorted(np.asarray(self.problem.classes), fitted.classes_)
-        out[:, places] = fitted.predict_proba(X)
-        return out
+        return pad_classes(fitted.predict_proba(X), places, len(self.problem.classes), dtype=np.float64)  # a fold may lack some
 
     def assemble(self, get: Callable[[int], Any]) -> Any:
         """The predictions of all folds in the order of the training rows; None if one is missing."""

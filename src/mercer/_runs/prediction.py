@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import mercer
+from mercer._labels import choose_codes
 from mercer._runs.errors import DataError, RunError
 from mercer._runs.folder import RunFolder
 from mercer._runs.pipelines import PREPARER, first_pipeline
@@ -90,9 +91,9 @@ def _predict(model: Any, batch: pl.DataFrame, keep: Sequence[str], threshold: fl
         return pl.DataFrame({**kept, PREDICTION: model.predict(batch)})
     probability = model.predict_proba(batch)
     if threshold is None:
-        codes = np.argmax(probability, axis=1)
+        codes = choose_codes(probability, len(model.classes_))
     else:
-        codes = (probability[:, 1] >= threshold).astype(int)
+        codes = (probability[:, 1] >= threshold).astype(np.intp)
     columns = {f"probability_{label}": probability[:, place] for place, label in enumerate(model.classes_.tolist())}
     return pl.DataFrame({**kept, PREDICTION: model.classes_[codes], **columns})
 

@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._arrays import FloatArray
+from mercer._labels import choose_labels
 
 
 def labels_of(values: FloatArray, classes: Any) -> npt.NDArray[Any]:
     """The class of largest value, of shape (n_rows,) or (n_rows, n_outputs)."""
-    places = values.argmax(axis=2)
     if values.shape[1] == 1:
-        return np.asarray(classes.take(places[:, 0]))
-    return np.stack([each.take(places[:, output]) for output, each in enumerate(classes)], axis=1)
+        return choose_labels(values[:, 0], classes)
+    return np.stack([choose_labels(values[:, output], each) for output, each in enumerate(classes)], axis=1)
 
 
 def shares_of(values: FloatArray, classes: Any) -> Any:

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from mercer._arrays import FloatArray, check_weights, check_X, class_factors, require_finite, validate
 from mercer._compat import validate_data
+from mercer._labels import code_labels
 from mercer._trees.categories import CategoryCoder, check_categories
 from mercer._trees.growth import Targets
 from mercer._trees.rows import Rows, is_ready_sparse
@@ -56,7 +57,7 @@ def check_training(
     y = y.reshape(len(y), -1)
     if not is_classifier:
         return Training(X, Targets(y.astype(np.float64)), weights, coder, [], has_one_output)
-    found = [np.unique(column, return_inverse=True) for column in y.T]
+    found = [code_labels(column) for column in y.T]
     classes, codes = [each for each, _ in found], np.stack([places for _, places in found], axis=1)
     weights = _weigh_classes(class_weight, classes, codes, weights)
     targets = Targets(codes.astype(np.int32), max(len(each) for each in classes))

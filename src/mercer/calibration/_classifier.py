@@ -17,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from mercer._arrays import FloatArray, check_labels, check_weights
 from mercer._base import FitTask, fit_method
 from mercer._jobs import run_tasks
+from mercer._labels import choose_labels, require_two_classes
 from mercer._params import Bool, Fittable, InvalidParameterError, Null, NumberOfJobs, OneOf, Rule, Splitter, check_params
 from mercer._rows import take_rows
 from mercer._trace import warn
-from mercer._wrapped import Metadata, WrappedClassifier, index_rows, require_classes, response_method
+from mercer._wrapped import Metadata, WrappedClassifier, index_rows, response_method
 from mercer.calibration._pairs import RESPONSES, CalibratedClassifier, calibrate, seen_scores
 from mercer.svm import LinearSVC
 
@@ -146,7 +147,7 @@ class CalibratedClassifierCV(WrappedClassifier):
         """
         params = check_params(self)
         classes, codes = check_labels(y)
-        require_classes(type(self).__name__, classes)
+        require_two_classes(type(self).__name__, classes)
         weights = check_weights(sample_weight, len(codes), np.float64)
         base, y = self._base(), classes[codes]
         X = index_rows(X, y)
@@ -164,9 +165,7 @@ class CalibratedClassifierCV(WrappedClassifier):
             pairs = [_fit_one(model, X, classes, codes, weights, splits, response, metadata, params.method, params.n_jobs)]
         self._warn_of_weights(base, weights)
         attributes = {"calibrated_classifiers_": pairs, "classes_": classes, **self._set_features(pairs[0].estimator)}
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return self
+        return self._finish(task, attributes)
 
     def _splits(self, cv: Any, X: Any, y: npt.NDArray[Any], codes: Rows, metadata: Metadata) -> list[tuple[Rows, Rows]]:
         """(train, test) rows; refuses folds that some class is too small for."""
@@ -203,8 +202,7 @@ class CalibratedClassifierCV(WrappedClassifier):
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of largest probability, which need not be the one that the estimator would give."""
-        labels: npt.NDArray[Any] = self.predict_proba(X).argmax(axis=1)
-        return np.take(self.classes_, labels)
+        return choose_labels(self.predict_proba(X), self.classes_)
 
 
 def _check_response(base: Any) -> str:

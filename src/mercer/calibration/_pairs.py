@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._arrays import FloatArray
+from mercer._labels import pad_classes
 from mercer._wrapped import class_scores, response_method
 from mercer.calibration._maps import (
     IsotonicMap,
@@ -39,10 +40,10 @@ class CalibratedClassifier:
         scores = seen_scores(self.estimator, X, response)
         places = np.searchsorted(self.classes, self.estimator.classes_)
         n_classes = len(self.classes)
-        proba = np.zeros((len(scores), n_classes))
         if self.method == "temperature":
-            proba[:, places] = self.calibrators[0].predict(logits_of(scores, response, len(places)))
-            return proba
+            seen = self.calibrators[0].predict(logits_of(scores, response, len(places)))
+            return pad_classes(seen, places, n_classes, dtype=np.float64)
+        proba = np.zeros((len(scores), n_classes))
         columns = map_columns(scores, response, len(places))
         parts = [each.predict(column) for each, column in zip(self.calibrators, columns.T, strict=True)]
         if len(places) == 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, check_weights, check_X
-from mercer._base import FitTask, MercerEstimator, fit_method, run_solver
+from mercer._base import FitTask, MercerEstimator, best_of_restarts, fit_method, run_solver
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import (
@@ -31,7 +32,7 @@ from mercer._params import (
     check_params,
 )
 from mercer._random import as_random_state
-from mercer._trace import Certificate, Outcome, Record, Status, log, native_progress, store_outcome
+from mercer._trace import Certificate, Outcome, Record, Status, log, native_progress
 from mercer.cluster._lloyd import Labels, Lloyd, Problem, check_enough_rows, make_rows, seed_plusplus
 
 Init = str | Callable[..., Any] | npt.ArrayLike
@@ -169,29 +170,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Me
         problem = Problem.of(self, X, weights, n_threads)
         starts = _Starts(problem, params, n_threads)
         task = FitTask.start(self, X, n_subtasks=starts.count)
-        best = min((self._run(problem, start, params, task, n_threads) for start in starts), key=lambda run: run.inertia)
-        task.end(best.attributes)
-        self._store(best.attributes())
-        return store_outcome(self, best.outcome(params))
-
-    def _run(self, problem: Problem, start: FloatArray, params: SimpleNamespace, fit_task: FitTask, n_threads: int) -> _Run:
-        """One run of Lloyd's iterations."""
-        tol = params.tol * problem.mean_variance
-        solver = Lloyd(problem, start, tol=tol, always_bounded=params.algorithm == "elkan", n_threads=n_threads)
-        run_task = fit_task.subtask("run", n_subtasks=params.max_iter)
-
-        status, history = run_solver(
-            solver,
-            run_task,
-            max_iter=params.max_iter,
-            verbose=params.verbose,
-            fitted=lambda: _attributes(*solver.result()),
-        )
-        # Labels may come to rest while a centre without rows is still being moved.
-        status = status.given(is_reached=solver.shift <= tol)
-        run = _Run(*solver.result(), status=status, history=history, shift=solver.shift, tol=tol)
-        run_task.end(run.attributes)
-        return run
+        run = partial(_run_lloyd, problem, params, n_threads)
+        best = best_of_restarts(starts, run, task, n_subtasks=params.max_iter)
+        return self._finish(task, best.attributes(), best.outcome(params))
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Labels:
         """Find the clusters of X and return its labels."""
@@ -249,6 +230,20 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Me
         return tags
 
 
+def _run_lloyd(problem: Problem, params: SimpleNamespace, n_threads: int, start: FloatArray, task: FitTask) -> _Run:
+    """One run of Lloyd's iterations."""
+    tol = params.tol * problem.mean_variance
+    solver = Lloyd(problem, start, tol=tol, always_bounded=params.algorithm == "elkan", n_threads=n_threads)
+
+    def fitted() -> dict[str, Any]:
+        return _attributes(*solver.result())
+
+    status, history = run_solver(solver, task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted)
+    # Labels may come to rest while a centre without rows is still being moved.
+    status = status.given(is_reached=solver.shift <= tol)
+    return _Run(*solver.result(), status=status, history=history, shift=solver.shift, tol=tol)
+
+
 class _Run:
     """A finished run."""
 
@@ -263,17 +258,17 @@ class _Run:
         shift: float,
         tol: float,
     ) -> None:
-        self.centres, self.labels, self.inertia = centres, labels, inertia
+        self.centres, self.labels, self.objective = centres, labels, inertia
         self._status, self._history, self._shift, self._tol = status, history, shift, tol
 
     def attributes(self) -> dict[str, Any]:
-        return _attributes(self.centres, self.labels, self.inertia)
+        return _attributes(self.centres, self.labels, self.objective)
 
     def outcome(self, params: SimpleNamespace) -> Outcome:
         certificate = Certificate(
             method="Lloyd's iterations, a local minimum",
             status=self._status,
-            primal=self.inertia,
+            primal=self.objective,
             condition="squared shift of the centres",
             residual=self._shift,
             tol=self._tol,

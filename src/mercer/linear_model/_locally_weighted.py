@@ -101,9 +101,7 @@ class LocallyWeightedRegression(MultiOutputMixin, RegressorMixin, MercerEstimato
             "_log_weights": weights,
             "_has_one_target": y.ndim == 1,
         }
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return self
+        return self._finish(task, attributes)
 
     def predict(self, X: Any) -> FloatArray:
         """The value at each query, of shape (n_queries,) or (n_queries, n_targets)."""

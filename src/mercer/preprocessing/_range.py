@@ -109,9 +109,7 @@ class MinMaxScaler(Scaler):
         if np.isinf(extent).any():
             require_no_overflow(self, X, "the ranges of its columns", allow_nan=True)
         attributes = {**_min_max_attributes(low, high, extent, params), "n_samples_seen_": n_seen}
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return self
+        return self._finish(task, attributes)
 
     def transform(self, X: Any) -> FloatArray:
         """X, scaled to the interval.
@@ -224,9 +222,7 @@ class MaxAbsScaler(Scaler):
         if not is_first:
             largest, n_seen = np.fmax(self.max_abs_, largest), n_seen + self.n_samples_seen_
         attributes = {"max_abs_": largest, "scale_": without_zeros(largest), "n_samples_seen_": n_seen}
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return self
+        return self._finish(task, attributes)
 
     def transform(self, X: Any) -> Any:
         """X, scaled.

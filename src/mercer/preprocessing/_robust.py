@@ -116,9 +116,7 @@ class RobustScaler(Scaler):
             "center_": middle.astype(X.dtype) if params.with_centering else None,
             "scale_": without_zeros(distance) / params.normal_distance if params.with_scaling else None,
         }
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return self
+        return self._finish(task, attributes)
 
     def transform(self, X: Any) -> Any:
         """X, centred and scaled.

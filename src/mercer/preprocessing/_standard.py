@@ -119,9 +119,7 @@ class StandardScaler(Scaler):
         if not moments.are_finite(with_deviation=params.with_std):
             require_no_overflow(self, X, "the sums of squares of its columns", allow_nan=True)
         attributes = _attributes(moments, params, has_weights)
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return self
+        return self._finish(task, attributes)
 
     def transform(self, X: Any, copy: bool | None = None) -> Any:
         """The standard scores of X.

@@ -10,9 +10,9 @@ from typing import Any, Self
 import numpy as np
 
 from mercer._arrays import FloatArray, require_no_overflow
-from mercer._base import FitTask, MercerEstimator, run_solver
+from mercer._base import FitTask, MercerEstimator
 from mercer._candidates import Candidates
-from mercer._trace import store_outcome
+from mercer._trace import Outcome, Record, Status
 from mercer.svm._linear_svm import SQUARED, Machine
 from mercer.svm._lock_step import LockStep
 
@@ -69,11 +69,11 @@ class LinearMachine(MercerEstimator):
             coef, intercept = (part.astype(data.X.dtype, copy=False) for part in solver.solution())
             return self._attributes(data, params, coef, intercept if params.fit_intercept else 0.0)
 
-        status, history = run_solver(solver, task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted)
-        solver.settle()
-        task.end(fitted)
-        self._store(fitted())
-        store_outcome(self, solver.outcome(status, history, params))
+        def outcome(status: Status, history: list[Record]) -> Outcome:
+            solver.settle()
+            return solver.outcome(status, history, params)
+
+        self._fit_by(solver, task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted, outcome=outcome)
         return solver
 
     def sweep_parameters(self) -> list[str]:

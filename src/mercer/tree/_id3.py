@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._arrays import FloatArray, check_weights
 from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._compat import validate_data
+from mercer._labels import code_labels
 from mercer._params import Integer, Null, OneOf, Real, Rule, check_params
 from mercer._trees.categories import UNSEEN, UNSEEN_RULE, CategoryCoder, check_categories
 from mercer._trees.store import IntArray
@@ -137,7 +138,7 @@ class ID3(ClassifierMixin, MercerEstimator):  # type: ignore[misc]
         given, y = validate_data(self, X, y, dtype=None, ensure_all_finite="allow-nan")
         check_classification_targets(y)
         weights = check_weights(sample_weight, len(y), np.float64)
-        classes, places = np.unique(y, return_inverse=True)
+        classes, places = code_labels(y)
         is_kept = slice(None) if weights is None else weights > 0  # a row of weight 0 has no values either
         table = _tidy(given[is_kept])
         coder = CategoryCoder(_levels(self, table), getattr(self, "feature_names_in_", None))
@@ -151,9 +152,7 @@ class ID3(ClassifierMixin, MercerEstimator):  # type: ignore[misc]
         kept_weights = np.ones(len(table)) if weights is None else weights[is_kept]
         tree = growth.grow(_codes(coder, table, "error"), places[is_kept], len(classes), kept_weights)
         attributes = {"tree_": tree, "classes_": classes, "categories_": list(coder.categories), "_coder": coder}
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return self
+        return self._finish(task, attributes)
 
     def apply(self, X: Any) -> IntArray:
         """The number of the node where each row ends, of shape (n_samples,)."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._arrays import FloatArray
 from mercer._base import FitTask, MercerEstimator, run_solver
 from mercer._params import Integer, Null, RandomState, Real, Rule, Verbosity
-from mercer._trace import Record
+from mercer._trace import Outcome, Record, Status
 from mercer._tuning import Integers, Reals, Space
 from mercer.ensemble._adaboost.rounds import Rounds
 from mercer.ensemble._boosting.learners import Learner, input_tags
@@ -46,19 +46,19 @@ class AdaBoost(StagedSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignor
         """Run the rounds and store what they leave."""
         task = FitTask.start(self, X, y, n_subtasks=params.n_estimators)
 
+        def attributes() -> dict[str, Any]:
+            return {**rounds.attributes(), "estimator_": clone(self._learner()), **self._labels(rounds)}
+
         def stage(history: list[Record]) -> dict[str, Any]:
-            facts = {"estimator_": clone(self._learner()), "history_": history, "n_iter_": len(history)}
-            return {**rounds.attributes(), **facts, **self._labels(rounds)}
+            status = Status.CONVERGED if rounds.is_done else Status.MAX_ITER
+            return {**attributes(), **Outcome(rounds.certificate(status), history).attributes()}
 
         def fitted() -> dict[str, Any] | None:
-            return stage([]) if rounds.member_weights else None  # without members there is no prediction
+            return attributes() if rounds.member_weights else None  # without members there is no prediction
 
         watched = stages.over(rounds, stage)
-        _, history = run_solver(watched, task, max_iter=params.n_estimators, verbose=params.verbose, fitted=fitted)
-        attributes = stage(history)
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return self
+        status, history = run_solver(watched, task, max_iter=params.n_estimators, verbose=params.verbose, fitted=fitted)
+        return self._finish(task, attributes(), Outcome(rounds.certificate(status), history))
 
     def _labels(self, rounds: Rounds) -> dict[str, Any]:
         classes = rounds.members.classes

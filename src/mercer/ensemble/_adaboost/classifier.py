@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 
 from mercer._arrays import FloatArray
 from mercer._base import fit_method
+from mercer._labels import choose_labels
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import Rule, check_params
@@ -73,6 +74,8 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):  # type: ignore[misc]
         Error, weight, bound and product of every round; a last member that was refused has the weight 0.
     n_iter_ : int
         The number of rounds.
+    certificate_ : Certificate
+        The product that bounds the training error, and the edge of the last member over chance: none where it ended the fit.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -181,8 +184,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):  # type: ignore[misc]
         return votes[:, 1] - votes[:, 0] if self.n_classes_ == 2 else votes
 
     def _chosen(self, values: FloatArray) -> npt.NDArray[Any]:
-        places = (values > 0).astype(np.intp) if self.n_classes_ == 2 else values.argmax(axis=1)
-        return np.asarray(self.classes_.take(places))
+        return choose_labels(values, self.classes_)
 
     def _probabilities(self, values: FloatArray) -> FloatArray:
         if self.n_classes_ == 1:

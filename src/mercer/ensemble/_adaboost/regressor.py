@@ -63,6 +63,8 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):  # type: ignore[misc]
         Error and weight of every round; a last member that was refused has the weight 0.
     n_iter_ : int
         The number of rounds.
+    certificate_ : Certificate
+        The edge of the last member over chance: none where it ended the fit. There is no objective.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mercer._arrays import FloatArray
-from mercer._trace import Record
+from mercer._trace import Certificate, Record, Status
+from mercer.ensemble._boosting.certificate import boosting_certificate
 from mercer.ensemble._boosting.members import Members
 
 _LEAST_WEIGHT = float(
@@ -19,6 +20,8 @@ _ROUNDING = 4 * _LEAST_WEIGHT  # of a sum of weights: what is at chance may come
 class Rounds:
     """What both kinds share: the weights of the rows and of the members."""
 
+    _method: ClassVar[str]
+
     def __init__(self, members: Members, learning_rate: float) -> None:
         self.members, self._learning_rate = members, learning_rate
         n_rows = len(members.y)
@@ -28,6 +31,7 @@ class Rounds:
         self._least = np.where(self._is_absent, 0.0, _LEAST_WEIGHT)
         self.member_weights = list[float]()
         self.member_errors = list[float]()
+        self._last_error = 0.0  # of the last member, kept or not
         self.is_done = False
 
     def step(self) -> Record:
@@ -37,6 +41,23 @@ class Rounds:
     def _row_weights(self) -> FloatArray:
         weights: FloatArray = np.maximum(self._weights, self._least)
         return weights
+
+    @property
+    def _chance(self) -> float:
+        """The error of a member that knows nothing."""
+        raise NotImplementedError
+
+    @property
+    def _objective(self) -> float | None:
+        """What the rounds lower, if they lower anything in particular."""
+        return None
+
+    def certificate(self, status: Status) -> Certificate:
+        """What the last member was good for; one without fault leaves nothing to do."""
+        if self._last_error == 0:
+            return boosting_certificate(self._method, status, self._objective, "error of the last member", 0.0, 0.0)
+        edge = self._chance - self._last_error
+        return boosting_certificate(self._method, status, self._objective, "edge of the last member over chance", edge, 0.0)
 
     def _keep(self, error: float, weight: float) -> None:
         self.member_errors.append(error)
@@ -53,6 +74,8 @@ class Rounds:
 class ClassRounds(Rounds):
     """Discrete AdaBoost for two classes, SAMME for more."""
 
+    _method = "AdaBoost (SAMME)"
+
     def __init__(self, members: Members, learning_rate: float) -> None:
         super().__init__(members, learning_rate)
         assert members.classes is not None
@@ -63,8 +86,8 @@ class ClassRounds(Rounds):
     def step(self) -> Record:
         weights = self._row_weights()
         is_wrong = self.members.fit_next(weights) != self.members.y
-        error = float(np.where(is_wrong, weights, 0.0).sum() / weights.sum())
-        if error >= 1 - 1 / self._n_classes - _ROUNDING and error > 0:
+        error = self._last_error = float(np.where(is_wrong, weights, 0.0).sum() / weights.sum())
+        if error >= self._chance - _ROUNDING and error > 0:
             return self._refuse(error)
         weight = self._member_weight(error)
         self._keep(error, weight)
@@ -78,6 +101,15 @@ class ClassRounds(Rounds):
             self._weights = weights / weights.sum()
         return self._record(error, weight)
 
+    @property
+    def _chance(self) -> float:
+        return 1 - 1 / self._n_classes
+
+    @property
+    def _objective(self) -> float:
+        """The bound of the training error, which each round lowers by its factor."""
+        return self.products[-1]
+
     def _record(self, error: float, weight: float) -> Record:
         return {"error": error, "weight": weight, "bound": self.bounds[-1], "product": self.products[-1]}
 
@@ -89,11 +121,11 @@ class ClassRounds(Rounds):
     def _refuse(self, error: float) -> Record:
         """A member no better than chance ends the fit and is not kept."""
         self.members.drop_last()
-        self.is_done = True
+        self.is_done, self._last_error = True, max(error, self._chance)  # which rounding may put just below
         if not self.member_errors:
             raise ValueError(
                 f"AdaBoostClassifier: the first member has the weighted training error {error:.4g}, no better than chance "
-                f"({1 - 1 / self._n_classes:.4g} for {self._n_classes} classes). BaseClassifier in AdaBoostClassifier ensemble "
+                f"({self._chance:.4g} for {self._n_classes} classes). BaseClassifier in AdaBoostClassifier ensemble "
                 "is worse than random, ensemble can not be fit; choose a stronger estimator."
             )
         return self._record(error, 0.0)
@@ -136,6 +168,9 @@ class ClassRounds(Rounds):
 class NumberRounds(Rounds):
     """AdaBoost.R2."""
 
+    _method = "AdaBoost.R2"
+    _chance = 0.5
+
     def __init__(self, members: Members, learning_rate: float, loss: str) -> None:
         super().__init__(members, learning_rate)
         self._loss = loss
@@ -151,7 +186,7 @@ class NumberRounds(Rounds):
     def step(self) -> Record:
         weights = self._row_weights()
         losses = self._losses(np.abs(self.members.fit_next(weights) - self.members.y))
-        error = float((weights * losses).sum() / weights.sum())
+        error = self._last_error = float((weights * losses).sum() / weights.sum())
         if error >= 0.5 and self.member_errors:  # no better than chance; the first is kept for want of another
             self.members.drop_last()
             self.is_done = True

@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
 from mercer._base import FitTask, MercerEstimator, fit_method, run_solver
+from mercer._labels import choose_labels
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import Instance, Integer, Null, OneOf, RandomState, Real, Rule, Verbosity, check_params
 from mercer._random import as_random_state
-from mercer._trace import Outcome, Record, Status, store_outcome
+from mercer._trace import Outcome, Record, Status
 from mercer._tuning import Integers, Reals, Space
 from mercer.ensemble._anyboost.directions import each_direction, make_directions, node_values
 from mercer.ensemble._anyboost.function_descent import FunctionDescent, best_constant, certificate
@@ -207,11 +208,7 @@ class AnyBoost(StagedSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignor
 
         watched = stages.over(descent, stage)
         status, history = run_solver(watched, task, max_iter=params.n_estimators, verbose=params.verbose, fitted=fitted)
-        attributes = fitted()
-        task.end(lambda: attributes)
-        self.__dict__.pop("classes_", None)  # an earlier fit's
-        self._store(attributes)
-        return store_outcome(self, Outcome(certificate(descent, status, params.tol), history))
+        return self._finish(task, fitted(), Outcome(certificate(descent, status, params.tol), history), unset=("classes_",))
 
     def _rows(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -239,7 +236,7 @@ class AnyBoost(StagedSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignor
 
     def _answers(self, raw: FloatArray) -> npt.NDArray[Any]:
         if self.loss_.kind == "margin":
-            return np.asarray(self.classes_.take((raw >= 0).astype(np.intp)))
+            return choose_labels(raw, self.classes_, zero_is_second=True)
         return np.asarray(self.loss_.inverse_link(raw))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:

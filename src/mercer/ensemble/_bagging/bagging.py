@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
+from mercer._labels import choose_labels
 from mercer._tuning import OutOfBagView
 from mercer.ensemble._bagging.bag import LeftOut
 from mercer.ensemble._bagging.base import Bagging
@@ -111,8 +112,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):  # type: ignore[misc]
 
         `params`, here and below, are metadata for the members, where scikit-learn's metadata routing is enabled.
         """
-        shares = self._mean(X, "predict", params)
-        return np.asarray(self.classes_.take(shares.argmax(axis=1)))
+        return choose_labels(self._mean(X, "predict", params), self.classes_)
 
     def predict_proba(self, X: Any, **params: Any) -> FloatArray:
         """The mean of the members' class shares, of shape (n_samples, n_classes)."""
@@ -141,8 +141,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):  # type: ignore[misc]
     def _left_out_view(self, found: LeftOut, data: BagData) -> OutOfBagView:
         assert data.classes is not None
         shares = found.values[found.is_known]
-        labels = data.classes.take(shares.argmax(axis=1))
-        return OutOfBagView(found.is_known, labels, shares, data.classes, "classifier")
+        return OutOfBagView(found.is_known, choose_labels(shares, data.classes), shares, data.classes, "classifier")
 
 
 class BaggingRegressor(RegressorMixin, Bagging):  # type: ignore[misc]

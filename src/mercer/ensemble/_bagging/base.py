@@ -106,10 +106,7 @@ class Bagging(BaggingSweep, MetaEstimatorMixin, MercerEstimator):  # type: ignor
         task = FitTask.start(self, X, y, n_subtasks=params.n_estimators)
         bag = self._fit_bag(X, y, sample_weight, params, self._route("fit", fit_params), task)
         attributes = self._attributes(params, bag)
-        task.end(lambda: attributes)
-        self._unset(*self._optional)
-        self._store(attributes)
-        return self
+        return self._finish(task, attributes, unset=self._optional)
 
     def _checked(self) -> SimpleNamespace:
         params = check_params(self)

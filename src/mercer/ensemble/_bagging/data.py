@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 
 from mercer._compat import validate_data
+from mercer._labels import code_labels
 from mercer._trace import warn
 from mercer._trees.training import Training, check_training
 from mercer.ensemble._bagging.members import UNCHECKED
@@ -42,7 +42,7 @@ def check_data(owner: Any, X: Any, y: Any, base: Any, *, is_classifier: bool, gr
     if not is_classifier:
         return BagData(X, y, None)
     check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = code_labels(y)
     return BagData(X, codes, classes)
 
 

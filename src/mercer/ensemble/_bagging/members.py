@@ -16,6 +16,7 @@ from mercer._arrays import FloatArray
 from mercer._base import FitTask
 from mercer._compat import validate_data
 from mercer._jobs import count_workers, run_jobs
+from mercer._labels import pad_classes
 from mercer.ensemble._bagging.draws import BagDraws, Indices
 from mercer.ensemble._combination.jobs import Job, run_members
 
@@ -100,11 +101,10 @@ class BagMembers:
         answer = getattr(member, method)(X, **metadata)
         if not self.n_classes:
             return np.asarray(answer, dtype=np.float64)
+        if method == "predict_proba":  # a bag may lack a class
+            return pad_classes(answer, member.classes_, self.n_classes, dtype=np.float64)
         out = np.zeros((X.shape[0], self.n_classes))
-        if method == "predict_proba":
-            out[:, member.classes_] = answer  # a bag may lack a class
-        else:
-            out[np.arange(len(out)), answer] = 1
+        out[np.arange(len(out)), answer] = 1
         return out
 
     def decisions(self, X: Any, metadata: Metadata = NO_METADATA) -> FloatArray:

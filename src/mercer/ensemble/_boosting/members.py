@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from mercer._arrays import FloatArray, check_weights
 from mercer._compat import validate_data
+from mercer._labels import code_labels
 from mercer._parallel import effective_threads
 from mercer._trees.store import TreeStore
 from mercer._trees.training import Training, check_query, check_training, require_counts
@@ -92,7 +93,7 @@ def check_any_rows(owner: Any, learner: Any, X: Any, y: Any, sample_weight: Any,
     if not is_classifier:
         return AnyRows(X, y, y, None, weights)
     check_classification_targets(y)
-    classes, places = np.unique(y, return_inverse=True)
+    classes, places = code_labels(y)
     return AnyRows(X, y, places, classes, weights)
 
 

@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from mercer._base import FitTask
 from mercer._jobs import run_tasks
+from mercer._labels import pad_classes
 from mercer._rows import take_rows
 from mercer._trace import log
 
@@ -108,9 +109,7 @@ def _fit_and_respond(
     output = np.asarray(getattr(member.fit(X, y, **params), method)(X_test))
     if method != "predict_proba" or output.shape[1] == n_classes:
         return output
-    full = np.zeros((len(output), n_classes))
-    full[:, member.classes_] = output
-    return full
+    return pad_classes(output, member.classes_, n_classes, dtype=np.float64)
 
 
 def fold_jobs(

@@ -138,7 +138,7 @@ class NamedMembers(MetaEstimatorMixin, TransformerMixin, MercerEstimator):  # ty
             "named_estimators_": Bunch(**{name: by_name.get(name, "drop") for name, _ in self.estimators}),
         }
         for seen in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(seen, None)  # an earlier fit's; a failed fit puts it back
+            self._unset(seen)  # an earlier fit's; a failed fit puts it back
             if values := [getattr(member, seen) for member in fitted if hasattr(member, seen)]:
                 attributes[seen] = values[0]
         return attributes

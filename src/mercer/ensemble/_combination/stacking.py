@@ -122,9 +122,7 @@ class Stacking(NamedMembers):
             "final_estimator_": final,
             "_n_columns": [matrix.shape[1] for matrix in columns],
         }
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return self
+        return self._finish(task, attributes)
 
     def _fit_members(
         self, members: dict[str, Any], X: Any, y: Any, routed: Any, params: SimpleNamespace, task: FitTask

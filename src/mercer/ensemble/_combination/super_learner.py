@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
 from mercer._base import FitTask, fit_method, run_solver
+from mercer._labels import choose_labels
 from mercer._parallel import serial_blas
 from mercer._params import (
     Fittable,
@@ -31,7 +32,6 @@ from mercer._params import (
     Verbosity,
 )
 from mercer._solvers.simplex import SimplexNewton
-from mercer._trace import store_outcome
 from mercer.ensemble._combination.either_kind import EitherKind
 from mercer.ensemble._combination.jobs import Job, held_out_jobs, run_members
 from mercer.ensemble._combination.members import check_row_weights, respond
@@ -250,8 +250,7 @@ class SuperLearner(EitherKind):
 
     def _forget(self) -> None:
         """What an earlier fit of another kind left; a failed fit puts it back."""
-        for name in ("weights_", "classes_", "ensemble_risk_", "certificate_", "history_", "n_iter_"):
-            self.__dict__.pop(name, None)
+        self._unset("weights_", "classes_", "ensemble_risk_", "certificate_", "history_", "n_iter_")
 
     def _fit_weights(
         self, outputs: list[Any], risk: RiskOverRows, params: SimpleNamespace, task: FitTask, found: dict[str, Any]
@@ -268,9 +267,7 @@ class SuperLearner(EitherKind):
             solver = SimplexNewton(problem, tol=params.tol)
             status, history = run_solver(solver, task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted)
             attributes = fitted()
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return store_outcome(self, weights_outcome(solver, status, history, params))
+        return self._finish(task, attributes, weights_outcome(solver, status, history, params))
 
     def _fit_final(
         self,
@@ -290,9 +287,7 @@ class SuperLearner(EitherKind):
         if hasattr(final, self.stack_method):
             column = risk.read(getattr(final, self.stack_method)(Z))
             attributes["ensemble_risk_"] = risk.of(column, risk.mixture([column]))
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return self
+        return self._finish(task, attributes)
 
     # ---- what a fitted ensemble does
 
@@ -316,10 +311,8 @@ class SuperLearner(EitherKind):
         if self._kind == "regressor":
             return self._mix(X) if self.final_estimator_ is None else self._predict(X, predict_params)
         if self.final_estimator_ is None:
-            codes = np.argmax(self._mix(X), axis=1)
-        else:
-            codes = self._predict(X, predict_params)
-        labels: npt.NDArray[Any] = self.classes_[codes]
+            return choose_labels(self._mix(X), self.classes_)
+        labels: npt.NDArray[Any] = self.classes_[self._predict(X, predict_params)]
         return labels
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types

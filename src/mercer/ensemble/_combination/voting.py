@@ -46,9 +46,7 @@ class Voting(NamedMembers):
         jobs = fit_jobs(members, X, y, routed)
         fitted = run_members(jobs, "fitted", task, n_jobs=params.n_jobs, verbose=params.verbose)
         attributes = {**found, **self._members_attributes(members, fitted)}
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return self
+        return self._finish(task, attributes)
 
     def _votes(self) -> FloatArray | None:
         """The weights of the members that are not dropped."""

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, check_labels
 from mercer._base import fit_method
+from mercer._labels import choose_labels
 from mercer._params import Bool, OneOf, Rule
 from mercer.ensemble._combination.voting import Voting
 
@@ -143,8 +144,7 @@ class VotingClassifier(ClassifierMixin, Voting):  # type: ignore[misc]  # scikit
         """The label of each row."""
         check_is_fitted(self)
         scores = self.predict_proba(X) if self.voting == "soft" else self._counts(self._predictions(X))
-        labels: npt.NDArray[Any] = self.classes_[np.argmax(scores, axis=1)]
-        return labels
+        return choose_labels(scores, self.classes_)
 
     def _counts(self, predictions: npt.NDArray[Any]) -> FloatArray:
         """The votes for each class, one row a row of X."""

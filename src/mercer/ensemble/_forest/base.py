@@ -61,10 +61,7 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
             facts = self._facts(store, new, bags, data, n_threads)
         all_bags = (bags,) if earlier is None else (*self._bags, *((bags,) if len(bags) else ()))
         attributes = self._attributes(params, data, store, all_bags) | facts
-        task.end(lambda: attributes)
-        self._unset(*self._optional)
-        self._store(attributes)
-        return self
+        return self._finish(task, attributes, unset=self._optional)
 
     def _training(self, X: Any, y: Any, sample_weight: Any, params: Any, *, is_classifier: bool) -> Training:
         """What a fit is given, checked."""

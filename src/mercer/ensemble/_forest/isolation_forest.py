@@ -177,8 +177,7 @@ class IsolationForest(OutlierMixin, MercerEstimator):  # type: ignore[misc]
         self._seeds = seeds if kept is None else np.concatenate([self._seeds, seeds[n_kept:]])
         self.max_samples_ = draw.n_drawn
         self.offset_ = -0.5 if params.contamination == "auto" else self._threshold(X, weights, params.contamination)
-        task.end(lambda: {"offset_": self.offset_, "_trees": self._trees, "max_samples_": self.max_samples_})
-        return self
+        return self._finish(task, {"offset_": self.offset_, "_trees": self._trees, "max_samples_": self.max_samples_})
 
     def _threshold(self, X: Any, weights: FloatArray | None, contamination: float) -> float:
         """The quantile of the training rows' scores, of those that have a weight."""

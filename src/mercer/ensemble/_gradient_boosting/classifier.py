@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 
 from mercer._arrays import FloatArray
 from mercer._base import fit_method
+from mercer._labels import choose_labels
 from mercer._params import Instance, OneOf, Rule
 from mercer._trees.store import IntArray
 from mercer._trees.training import Training
@@ -63,6 +64,8 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):  # type: ig
         scikit-learn.
     oob_scores_, oob_improvement_, oob_score_, init_, max_features_, feature_importances_, history_, n_iter_
         As for `GradientBoostingRegressor`.
+    certificate_ : Certificate
+        The training loss, and what early stopping measured (or how much the loss fell in the last round).
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -181,8 +184,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):  # type: ig
         yield from self._staged_raw(X)
 
     def _chosen(self, raw: FloatArray) -> npt.NDArray[Any]:
-        places = (raw[:, 0] >= 0).astype(np.intp) if raw.shape[1] == 1 else raw.argmax(axis=1)
-        return np.asarray(self.classes_.take(places))
+        return choose_labels(raw, self.classes_, zero_is_second=True)
 
     def _probabilities(self, raw: FloatArray) -> FloatArray:
         loss = self._objective.loss

@@ -13,10 +13,10 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
-from mercer._base import FitTask, MercerEstimator, run_solver
+from mercer._base import FitTask, MercerEstimator
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, Null, OneOf, RandomState, Real, Rule, Verbosity, check_params
-from mercer._trace import Record
+from mercer._trace import Outcome, Record, Status
 from mercer._trees.categories import CATEGORICAL_RULE, UNSEEN_RULE
 from mercer._trees.growth import GROWTH_RULES
 from mercer._trees.rows import Rows
@@ -96,17 +96,17 @@ class GradientBoosting(StagedSweep, MercerEstimator):
         task = FitTask.start(self, X, y, n_subtasks=n_rounds)
         earlier = [] if before is None else before["history_"]
 
-        def fitted(history: list[Record]) -> dict[str, Any]:
-            return {**session.attributes(), "history_": earlier + history, "n_iter_": len(earlier) + len(history)}
+        def outcome(status: Status, history: list[Record]) -> Outcome:
+            return Outcome(session.rounds.certificate(status), earlier + history)
 
-        rounds = stages.over(session.rounds if monitor is None else _Monitored(session, monitor, self), fitted)
-        _, history = run_solver(rounds, task, max_iter=n_rounds, verbose=params.verbose, fitted=session.attributes)
-        attributes = fitted(history)
-        task.end(lambda: attributes)
-        for name in ("oob_scores_", "oob_improvement_", "oob_score_"):
-            self.__dict__.pop(name, None)  # an earlier fit's
-        self._store(attributes)
-        return self
+        def stage(history: list[Record]) -> dict[str, Any]:
+            status = Status.CONVERGED if session.rounds.is_done else Status.MAX_ITER
+            return {**session.attributes(), **outcome(status, history).attributes()}
+
+        rounds = stages.over(session.rounds if monitor is None else _Monitored(session, monitor, self), stage)
+        self._unset("oob_scores_", "oob_improvement_", "oob_score_")  # an earlier fit's
+        options = {"max_iter": n_rounds, "verbose": params.verbose, "fitted": session.attributes, "outcome": outcome}
+        return self._fit_by(rounds, task, **options)
 
     def _rows(self, X: Any) -> Rows:
         check_is_fitted(self)

@@ -99,6 +99,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):  # type: igno
         `train_loss` of every round; `oob_improvement` and `validation_loss` where there are such.
     n_iter_ : int
         The number of rounds.
+    certificate_ : Certificate
+        The training loss, and what early stopping measured (or how much the loss fell in the last round).
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

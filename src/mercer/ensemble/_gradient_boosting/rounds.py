@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -11,9 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._arrays import FloatArray
-from mercer._trace import Record
+from mercer._patience import RecentPatience
+from mercer._trace import Certificate, Record, Status
 from mercer._trees.growth import Targets
 from mercer._trees.store import IntArray, TreeStore
+from mercer.ensemble._boosting.certificate import FALL, IMPROVEMENT, boosting_certificate
 from mercer.ensemble._boosting.learners import draw_seed
 from mercer.ensemble._boosting.tree_source import TreeSource
 from mercer.ensemble._gradient_boosting.leaves import Leaves
@@ -98,16 +101,15 @@ class GradientRounds:
         self._has_one_step = params.line_search == "learner"
         self.random, self._before, self.scores = random, before, scores
         self._stores, self.seeds = list[TreeStore](), list[int]()
-        self._recent = np.full(params.n_iter_no_change or 0, np.inf)
-        self._n_rounds = 0
-        self.is_done = False
+        self._patience = None if held_out is None else RecentPatience(params.n_iter_no_change, params.tol)
+        self.is_done = self._is_exhausted = False
 
     def step(self) -> Record:
         mask = self._draw() if self._subsample < 1 else None
         if mask is not None and not self.scores.left_out:
             self._initial = self._train.score(self.objective, ~mask)
         if not self._grow(mask):
-            self.is_done = True
+            self.is_done = self._is_exhausted = True
             return {"train_loss": self._train.score(self.objective, mask)}
         record = {"train_loss": self._train.score(self.objective, mask)}
         self.scores.train.append(record["train_loss"])
@@ -115,8 +117,8 @@ class GradientRounds:
             record["oob_improvement"] = self._score_left_out(~mask)
         if self._held_out is not None:
             record["validation_loss"] = self._held_out.score(self.objective)
-            self._judge(record["validation_loss"])
-        self._n_rounds += 1
+            assert self._patience is not None
+            self.is_done = self._patience.see(record["validation_loss"])
         return record
 
     def _draw(self) -> npt.NDArray[np.bool_]:
@@ -180,12 +182,16 @@ class GradientRounds:
         self.scores.improvement.append(before - self.scores.left_out[-1])
         return self.scores.improvement[-1]
 
-    def _judge(self, loss: float) -> None:
-        """Stop unless the held-out loss is lower, by `tol`, than one of the last few."""
-        if (loss + self._tol < self._recent).any():
-            self._recent[self._n_rounds % len(self._recent)] = loss
-        else:
-            self.is_done = True
+    def certificate(self, status: Status) -> Certificate:
+        """Where early stopping ended, or how fast the loss still fell: not at all where no tree gained anything."""
+        losses, condition = self.scores.train, FALL
+        gain = losses[-2] - losses[-1] if len(losses) > 1 else math.inf
+        if self._is_exhausted:
+            gain = 0.0
+        elif self._patience is not None:
+            condition, gain = IMPROVEMENT, self._patience.gain
+        loss = losses[-1] if losses else self._train.score(self.objective)
+        return boosting_certificate("gradient boosting of trees", status, loss, condition, gain, self._tol)
 
     def trees(self) -> TreeStore:
         """All trees so far, those of one round side by side."""

@@ -34,7 +34,6 @@ from mercer._params import (
     check_params,
 )
 from mercer._random import as_random_state
-from mercer._trace import store_outcome
 from mercer._trees.categories import UNSEEN_RULE, CategoryCoder
 from mercer._trees.growth import Targets, check_directions
 from mercer._trees.rows import dense
@@ -175,9 +174,7 @@ class HistGradientBoosting(StagedSweep, MercerEstimator):
         result = fit.run(task, split, is_early=is_early, max_iter=params.max_iter, stages=stages)
         if params.refit_best and is_early:
             result = fit.refit(task, data, result)
-        task.end(lambda: result.attributes)
-        self._store(result.attributes)
-        return store_outcome(self, result.outcome)
+        return self._finish(task, result.attributes, result.outcome)
 
     def _earlier(self, params: SimpleNamespace, fixed: dict[str, Any]) -> Earlier:
         """The fit to go on from."""

@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin
 
 from mercer._arrays import FloatArray, check_class_weight
 from mercer._base import fit_method
+from mercer._labels import choose_labels, code_labels, require_two_classes
 from mercer._params import InvalidParameterError, Mapped, Null, OneOf, Rule
 from mercer.ensemble._hist_gradient_boosting.base import BOOSTING_RULES, HistGradientBoosting, loss_rule
 from mercer.ensemble._hist_gradient_boosting.objectives import (
@@ -260,17 +261,11 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):  # 
         return (_decisions(raw) for raw in self._staged_raw_predict(X))
 
     def _label(self, raw: FloatArray) -> npt.NDArray[Any]:
-        codes = (raw[:, 0] > 0).astype(np.intp) if raw.shape[1] == 1 else raw.argmax(axis=1)
-        labels: npt.NDArray[Any] = self.classes_[codes]
-        return labels
+        return choose_labels(raw, self.classes_)
 
     def _check_target(self, y: npt.NDArray[Any]) -> tuple[FloatArray, dict[str, Any]]:
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(
-                f"HistGradientBoostingClassifier: y holds 1 class only, {classes[0]!r}; boosting needs samples of at least 2 "
-                "classes in the data."
-            )
+        classes, codes = code_labels(y)
+        require_two_classes("HistGradientBoostingClassifier", classes)
         return codes.astype(np.float64), {"classes_": classes}
 
     def _weigh(self, params: SimpleNamespace, y: FloatArray, weights: FloatArray | None, fixed: dict[str, Any]) -> Any:

@@ -15,6 +15,7 @@ from mercer._base import FitTask, run_solver
 from mercer._trace import Certificate, Outcome, Record, Status
 from mercer._trees.categories import CategoryCoder
 from mercer._trees.store import TreeStore
+from mercer.ensemble._boosting.certificate import FALL, IMPROVEMENT, boosting_certificate
 from mercer.ensemble._boosting.stages import NO_STAGES, Stages
 from mercer.ensemble._hist_gradient_boosting.bins import bin_rows
 from mercer.ensemble._hist_gradient_boosting.constraints import Groups
@@ -166,23 +167,13 @@ class BoostingFit:
             n_threads=self._plan.n_threads,
         )
         if self._earlier is not None:
-            monitor.train = list(self._earlier.train_score)
-            monitor.validation = list(self._earlier.validation_score)
+            monitor.recall(self._earlier.train_score, self._earlier.validation_score)
         return monitor
 
 
 def _certificate(rounds: Rounds, status: Status, tol: float) -> Certificate:
     """Where early stopping ended, or how fast the loss still fell."""
-    if rounds.monitor is not None:
-        condition, residual = "improvement of the score by the last rounds", rounds.monitor.improvement
-    else:
-        condition, residual = "fall of the loss in the last round", rounds.fall
-    residual = max(residual, 0.0) if np.isfinite(residual) else float(np.finfo(np.float64).max)
-    return Certificate(
-        method="second-order boosting of trees on histograms",
-        status=status,
-        primal=rounds.loss,
-        condition=condition,
-        residual=residual,
-        tol=tol,
-    )
+    method = "second-order boosting of trees on histograms"
+    if rounds.monitor is None:
+        return boosting_certificate(method, status, rounds.loss, FALL, rounds.fall, tol)
+    return boosting_certificate(method, status, rounds.loss, IMPROVEMENT, rounds.monitor.improvement, tol)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
+from mercer._patience import WindowPatience
 from mercer._trace import Record
 from mercer.ensemble._hist_gradient_boosting.objectives import Objective
 
@@ -102,9 +103,15 @@ class Monitor:
     ) -> None:
         self._held_out, self._scored = held_out, scored
         self._score_train, self._score_held_out = score_train, score_held_out
-        self.tol, self._n_iter_no_change, self._n_threads = tol, n_iter_no_change, n_threads
+        self._patience, self._n_threads = WindowPatience(n_iter_no_change, tol), n_threads
         self.train: list[float] = []
         self.validation: list[float] = []
+
+    def recall(self, train: list[float], validation: list[float]) -> None:
+        """Go on from the scores of an earlier fit."""
+        self.train, self.validation = list(train), list(validation)
+        for score in self.scores:
+            self._patience.see(-score)
 
     def observe(self, trees: Any, raw: FloatArray, loss: float) -> Record:
         """Score the predictions after a round that grew `trees` (None: before the first)."""
@@ -117,6 +124,7 @@ class Monitor:
             value = -self._held_out.loss(self._n_threads) if score is None else score(self._held_out.raw)
             self.validation.append(value)
             record["validation_score"] = value
+        self._patience.see(-self.scores[-1])
         return record
 
     @property
@@ -127,13 +135,11 @@ class Monitor:
     @property
     def improvement(self) -> float:
         """By how much the best of the last rounds exceeds the score before them; infinity while there are too few rounds."""
-        if len(self.scores) <= self._n_iter_no_change:
-            return np.inf
-        return max(self.scores[-self._n_iter_no_change :]) - self.scores[-self._n_iter_no_change - 1]
+        return self._patience.gain
 
     @property
     def is_done(self) -> bool:
-        return self.improvement <= self.tol
+        return self._patience.is_over
 
     @property
     def best_n_iter(self) -> int:

@@ -22,7 +22,7 @@ from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, Verbosity, c
 from mercer._solvers.lbfgs import Lbfgs, ScoringLbfgs, SparseLbfgs
 from mercer._solvers.linear_loss import SparseLinearRows, make_linear_rows
 from mercer._solvers.newton import Newton
-from mercer._trace import iterate, store_outcome
+from mercer._trace import iterate
 from mercer.linear_model._glm.families import Family
 from mercer.linear_model._glm.inference import GlmStatistics, explained_deviance, glm_statistics
 from mercer.linear_model._glm.links import Link
@@ -59,9 +59,6 @@ class GeneralizedLinearModel(RegressorMixin, LinearModel):  # type: ignore[misc]
             return {**_coefficients(problem, solver.point, X.dtype), **private}
 
         status, history = run_solver(solver, task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted)
-        task.end(fitted)
-        self._statistics = _statistics(problem, solver, params.alpha, offset)
-        self._store(fitted())
         method = _method_of(problem, solver)
         weight, gap = problem.total_weight, solver.gap
         outcome = smooth_outcome(
@@ -78,7 +75,7 @@ class GeneralizedLinearModel(RegressorMixin, LinearModel):  # type: ignore[misc]
                 f" Means lie on the border of the {family.name} family's domain, where link={link.name!r} has no minimum inside"
             )
             outcome = replace(outcome, warning=f"{outcome.warning}{remark}: use link='log' or 'logit'.")
-        return store_outcome(self, outcome)
+        return self._finish(task, {**fitted(), "_statistics": _statistics(problem, solver, params.alpha, offset)}, outcome)
 
     def _start_solver(self, problem: DevianceLoss, X: Any, params: SimpleNamespace) -> GlmSolver:
         """At the earlier solution where a warm start is asked for and possible, else at the model of the mean."""

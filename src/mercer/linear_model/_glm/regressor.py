@@ -172,7 +172,7 @@ class GeneralizedLinearRegressor(GeneralizedLinearModel):
         -------
         self
         """
-        self.__dict__.pop("_classes", None)
+        self._unset("_classes")
         if self.family == "multinoulli":
             return self._fit_classes(X, y, sample_weight, offset)
         return self._fit(X, y, sample_weight, offset)  # type: ignore[no-any-return]

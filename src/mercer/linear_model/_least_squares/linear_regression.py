@@ -17,7 +17,7 @@ from mercer._base import FitTask, fit_method
 from mercer._linear import SPARSE, LinearRegressor
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, check_params, check_value
-from mercer._trace import Certificate, Outcome, Status, store_outcome
+from mercer._trace import Certificate, Outcome, Status
 from mercer._tuning import Space
 from mercer.linear_model._inference.diagnostics import Diagnostics, diagnose
 from mercer.linear_model._inference.summary import RegressionSummary, Statistics, refusal, summarise
@@ -143,14 +143,10 @@ class LinearRegression(MultiOutputMixin, LinearRegressor):  # type: ignore[misc]
         weights = check_weights(sample_weight, X.shape[0], X.dtype)
         task = FitTask.start(self, X, y)
         solution = self._solve(X, y, weights, params)
-        attributes = _attributes(solution, y, params)
-        task.end(lambda: attributes)
-        self.__dict__.pop("rank_", None)
-        self._store(attributes)
-        self._statistics = Statistics.of(
-            solution, X.shape[0], weights, has_intercept=params.fit_intercept, is_positive=params.positive
-        )
-        return store_outcome(self, _outcome(solution, params))
+        facts = {"has_intercept": params.fit_intercept, "is_positive": params.positive}
+        statistics = {"_statistics": Statistics.of(solution, X.shape[0], weights, **facts)}
+        attributes = {**_attributes(solution, y, params), **statistics}
+        return self._finish(task, attributes, _outcome(solution, params), unset=("rank_",))
 
     def _solve(self, X: Any, y: FloatArray, weights: FloatArray | None, params: SimpleNamespace) -> Solution:
         if sp.issparse(X):

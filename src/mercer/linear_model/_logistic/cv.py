@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import check_weights
-from mercer._base import FitTask, fit_method, run_solver
+from mercer._base import FitTask, fit_method
 from mercer._params import (
     ArrayLike,
     Bool,
@@ -31,7 +31,6 @@ from mercer._params import (
     Verbosity,
     check_params,
 )
-from mercer._trace import store_outcome
 from mercer.linear_model._logistic.data import CLASS_WEIGHT, PARAMETRIZATION, PENALTY, SOLVERS, LogisticData
 from mercer.linear_model._logistic.logistic import LogisticClassifier
 from mercer.linear_model._logistic.paths import Grid, Path, Results, Scorer
@@ -231,12 +230,9 @@ class LogisticRegressionCV(LogisticClassifier):
         final = self._refit(task, results) if checked.refit else results.worst_averaged
         point = final.point if checked.refit else results.averaged
         attributes = {**data.attributes(point), **results.attributes(legacy=checked.use_legacy_attributes is not False)}
-        task.end(lambda: attributes)
         outcome = final.outcome(checked.max_iter)
         outcome.warning = outcome.warning or results.warning
-        store_outcome(self, outcome)
-        self._store(attributes)
-        return self
+        return self._finish(task, attributes, outcome)
 
     def _path(
         self,
@@ -328,7 +324,7 @@ def _finish(run: Run, task: FitTask, data: LogisticData, params: SimpleNamespace
     def fitted() -> dict[str, Any]:
         return data.attributes(run.point)
 
-    run.finish(lambda solver: run_solver(solver, task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted))
+    run.finish(task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted)
 
 
 def _shell(estimator: LogisticRegressionCV, data: LogisticData) -> LogisticRegressionCV:

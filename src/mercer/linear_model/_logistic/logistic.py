@@ -13,7 +13,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, check_X
-from mercer._base import FitTask, fit_method, run_solver
+from mercer._base import FitTask, fit_method
 from mercer._candidates import Candidates
 from mercer._linear import SPARSE, LinearClassifier
 from mercer._params import (
@@ -28,7 +28,6 @@ from mercer._params import (
     check_params,
     check_value,
 )
-from mercer._trace import store_outcome
 from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.table import names_of_features
 from mercer.linear_model._inference.wald import WaldSummary
@@ -273,13 +272,10 @@ class LogisticRegression(LogisticClassifier):
         def fitted() -> dict[str, Any]:
             return data.attributes(run.point)
 
-        run.finish(lambda solver: run_solver(solver, task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted))
-        task.end(fitted)
-        outcome = run.outcome(params.max_iter)
-        self._store({**fitted(), "_statistics": statistics_of(run)})
-        store_outcome(self, outcome)
-        self.history_ = outcome.history
-        self.n_iter_ = np.array([len(outcome.history)], dtype=np.int32)
+        run.finish(task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted)
+        n_iter = np.array([len(run.history)], dtype=np.int32)
+        found = {**fitted(), "_statistics": statistics_of(run), "history_": run.history, "n_iter_": n_iter}
+        self._finish(task, found, run.outcome(params.max_iter))
         return run
 
     def sweep_parameters(self) -> list[str]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy.special import log_expit, log_softmax
 
 from mercer._arrays import FloatArray, check_weights
+from mercer._labels import choose_codes
 from mercer._lazy import lazy_property
 from mercer._params import InvalidParameterError
 from mercer._rows import take_rows
@@ -116,8 +117,7 @@ def _as_rows(value: Any, n_rows: int) -> Any:
 
 def _hits(values: FloatArray, codes: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
     """Whether each row is given its own class."""
-    found = values[:, 0] > 0 if values.shape[1] == 1 else values.argmax(axis=1)
-    hits: npt.NDArray[np.bool_] = found == codes
+    hits: npt.NDArray[np.bool_] = choose_codes(values, max(values.shape[1], 2)) == codes
     return hits
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
+from mercer._base import FitTask, Fitted, run_solver
 from mercer._solvers.working_set import WorkingSetNewton
 from mercer._trace import Certificate, Outcome, Record, Status
 from mercer.linear_model._logistic.point import Point, Strength
@@ -28,11 +28,10 @@ class Run:
         self.problem, self.method, self.strength, self.solver, self.tol = problem, method, strength, solver, tol
         self.status, self.history = Status.STOPPED, list[Record]()
 
-    def finish(self, iterate: Callable[[Any], tuple[Status, list[Record]]]) -> Run:
+    def finish(self, task: FitTask, *, max_iter: int, verbose: int, fitted: Fitted) -> None:
         """Iterate to the end; what ended by rounding alone has converged only if it came near enough."""
-        status, self.history = iterate(self.solver)
+        status, self.history = run_solver(self.solver, task, max_iter=max_iter, verbose=verbose, fitted=fitted)
         self.status = status.given(is_reached=self.solver.residual <= self.reachable_tol)
-        return self
 
     @property
     def reachable_tol(self) -> float:

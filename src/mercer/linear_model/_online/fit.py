@@ -13,7 +13,7 @@ from mercer._arrays import Finite, FloatArray
 from mercer._base import FitTask, run_solver
 from mercer._linear import LinearModel
 from mercer._params import Bool, Integer, Null, RandomState, Real, Rule, Verbosity, check_params
-from mercer._trace import Certificate, Outcome, Record, Status, store_outcome
+from mercer._trace import Certificate, Outcome, Record, Status
 from mercer.linear_model._online.bound import Reached, measure
 from mercer.linear_model._online.draws import prepare
 from mercer.linear_model._online.stochastic import AVERAGING, Descent, Iterate, Problem, Settings, has_averaging
@@ -153,11 +153,7 @@ class OnlineLearner(LinearModel):
         self, problem: Problem, settings: Settings, start: Iterate, fixed: dict[str, Any], task: FitTask
     ) -> OnlineLearner:
         attributes, outcome = self._solve(problem, settings, start, fixed, task)
-        task.end(lambda: attributes)
-        for name in AVERAGING:  # an earlier fit's
-            self.__dict__.pop(name, None)
-        self._store(attributes)
-        return store_outcome(self, outcome)
+        return self._finish(task, attributes, outcome, unset=AVERAGING)
 
     def _last_iterate(self, problem: Problem, settings: Settings) -> Iterate:
         """A copy of where the last pass ended, so that one that fails leaves it whole; a new start before the first."""
@@ -174,8 +170,7 @@ class OnlineLearner(LinearModel):
         """One pass from where the last ended: no certificate, which would speak of this part of the data only."""
         descent = Descent(self, problem, settings, self._last_iterate(problem, settings), prepare(problem, settings)[1], None)
         descent.step()
-        for name in (*self._of_whole_fits, *AVERAGING):
-            self.__dict__.pop(name, None)
+        self._unset(*self._of_whole_fits, *AVERAGING)
         self._store({**fixed, **self._attributes(descent.iterate, settings), "n_iter_": 1})
         return self
 

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from mercer._arrays import FloatArray, require_finite
 from mercer._lazy import lazy_property
 from mercer._native import kernels
+from mercer._patience import Patience
 from mercer._trace import Record
 
 # Names of losses, with the peer's, as the kernels know them.
@@ -193,26 +194,6 @@ class Problem:
 Score = Callable[[FloatArray, float, int], float]
 
 
-class Patience:
-    """Waits for one output: says when `n_iter_no_change` passes in a row have not come `tol` below the best value so far."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._tol, self._n_iter_no_change = settings.tol, settings.n_iter_no_change
-        self._best = math.inf
-        self._n_bad = 0
-        self.gain = 0.0  # by which the last value is below the best before; of the first value, its size
-
-    def is_over(self, value: float) -> bool:
-        self.gain = max(self._best - value, 0.0) if math.isfinite(self._best) else abs(value)
-        if self._tol is not None:
-            self._n_bad = self._n_bad + 1 if value > self._best - self._tol else 0
-        self._best = min(self._best, value)
-        return self._n_bad >= self._n_iter_no_change
-
-    def renew(self) -> None:
-        self._n_bad = 0
-
-
 class Descent:
     """Passes over all rows; each output stops by itself, as the peer's do.
 
@@ -245,7 +226,7 @@ class Descent:
         self._state[:, TIME], self._state[:, ETA] = start.time, settings.eta0
         self._is_done = np.zeros(k, dtype=np.int32)
         self._active = list(range(k))
-        self._patience = [Patience(settings) for _ in range(k)]
+        self._patience = [Patience(settings.n_iter_no_change, settings.tol) for _ in range(k)]
         self._scores = [0.0] * k
         self.n_mistakes = 0
 
@@ -302,7 +283,7 @@ class Descent:
 
     def _is_over(self, k: int, value: float, output: list[float]) -> bool:
         """Whether output k is done, after a pass that ended at this value; it may go on at a lower rate instead."""
-        is_over = self._patience[k].is_over(value)
+        is_over = self._patience[k].see(value)
         if is_over and self._settings.learning_rate == "adaptive" and output[ETA] > LEAST_ETA:
             self._state[k, ETA] /= 5
             self._patience[k].renew()

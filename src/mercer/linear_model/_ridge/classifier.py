@@ -9,14 +9,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 import sklearn
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
 from mercer._arrays import Finite, FloatArray, check_class_weight, check_weights, check_X_labels, validate
 from mercer._base import fit_method
+from mercer._labels import choose_labels
 from mercer._linear import SPARSE, LinearClassifier
 from mercer._params import Mapped, Null, OneOf, Rule
+from mercer._stand_in import stand_in
 from mercer.linear_model._ridge.cv import Judge, RidgeSearch
 from mercer.linear_model._ridge.ridge import RidgeData, RidgeModel, require_format
 
@@ -304,8 +305,7 @@ class RidgeClassifierCV(RidgeLabels, RidgeSearch):
         given = check_weights(sample_weight, labels.X.shape[0], labels.X.dtype)
         weights = labels.weights(type(self).__name__, sample_weight, params.class_weight)
         self._store(labels.facts)
-        self._store(self._search(labels.X, labels.targets, weights, params, _LabelJudge(labels, params, given)))
-        return self
+        return self._search(labels.X, labels.targets, weights, params, _LabelJudge(labels, params, given))
 
 
 class _LabelJudge(Judge):
@@ -327,29 +327,8 @@ class _LabelJudge(Judge):
         model._store({"coef_": coef, "intercept_": intercept, "n_features_in_": n_features, **self._labels.facts})
         return model
 
-    def stand_in(self) -> Any:
-        return _GivenLabels(self._labels).fit()
-
     def score_values(self, values: FloatArray, target: int | None = None) -> float:
-        return float(self._scorer(self.stand_in(), values, self.y, **self._options(slice(None))))
-
-
-class _GivenLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Stands for a classifier in a scorer: what it is given as X are its values."""
-
-    def __init__(self, labels: Labels) -> None:
-        self.labels = labels
-
-    def fit(self, X: Any = None, y: Any = None) -> _GivenLabels:
-        self.classes_ = self.labels.classes
-        return self
-
-    def decision_function(self, X: FloatArray) -> FloatArray:
-        return X[:, 0] if X.shape[1] == 1 else X
-
-    def predict(self, X: FloatArray) -> npt.NDArray[Any]:
-        if self.labels.is_multilabel:
-            return (X > 0).astype(np.int64)
-        codes = (X[:, 0] > 0).astype(np.intp) if X.shape[1] == 1 else X.argmax(axis=1)
-        found: npt.NDArray[Any] = self.classes_[codes]
-        return found
+        labels = self._labels
+        predicted = (values > 0).astype(np.int64) if labels.is_multilabel else choose_labels(values, labels.classes)
+        model = stand_in(predicted, classes=labels.classes, decision=values[:, 0] if values.shape[1] == 1 else values)
+        return float(self._scorer(model, values, self.y, **self._options(slice(None))))

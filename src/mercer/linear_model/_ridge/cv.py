@@ -6,18 +6,19 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 import sklearn
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin
 
 from mercer._arrays import Finite, FloatArray, check_weights, check_X_y
 from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._linear import SPARSE, LinearRegressor
 from mercer._params import ArrayLike, Bool, Function, Null, OneOf, Real, Rule, ScorerName, Splitter, check_params, check_values
-from mercer._trace import Outcome, store_outcome
+from mercer._stand_in import stand_in
+from mercer._trace import Outcome
 from mercer.linear_model._inference.summary import NoSummary
 from mercer.linear_model._least_squares.rows import Rows
 from mercer.linear_model._ridge.fit import RidgeFit
@@ -62,10 +63,8 @@ class RidgeSearch(NoSummary, MercerEstimator):
         params.alphas = np.array(check_values(owner, "alphas", alphas, rule), dtype=np.float64)
         return params
 
-    def _search(
-        self, X: Any, Y: FloatArray, weights: FloatArray | None, params: SimpleNamespace, judge: Judge
-    ) -> dict[str, Any]:
-        """Choose alpha, fit with it, leave the certificate, and return the fitted attributes."""
+    def _search(self, X: Any, Y: FloatArray, weights: FloatArray | None, params: SimpleNamespace, judge: Judge) -> Self:
+        """Choose alpha, fit with it, and store what was found."""
         n_rows = X.shape[0] if weights is None else int(np.count_nonzero(weights))
         if n_rows < 2:
             raise ValueError(
@@ -78,10 +77,7 @@ class RidgeSearch(NoSummary, MercerEstimator):
         attributes = {**attributes_of(fit, Y, params.fit_intercept), "alpha_": choice.alpha, "best_score_": choice.score}
         if choice.results is not None:
             attributes["cv_results_"] = choice.results.astype(X.dtype, copy=False)
-        task.end(lambda: self._fitted(attributes))
-        self.__dict__.pop("cv_results_", None)
-        store_outcome(self, Outcome(fit.certificate()))
-        return attributes
+        return self._finish(task, self._fitted(attributes), Outcome(fit.certificate()), unset=("cv_results_",))
 
     def _fitted(self, attributes: dict[str, Any]) -> dict[str, Any]:
         """All that a callback's copy of this estimator needs to predict."""
@@ -119,23 +115,12 @@ class Judge:
         y, values = (self.y, values) if target is None else (self.y[:, target], values[:, target])
         if y.ndim == 1 and values.ndim == 2:
             values = values[:, 0]
-        return float(self._scorer(_Given().fit(), values, y, **self._options(slice(None))))
+        return float(self._scorer(stand_in(values), values, y, **self._options(slice(None))))
 
     def _options(self, index: Any) -> dict[str, Any]:
         """The weights of some rows, for a scorer that takes any."""
         takes_weights = self.weights is not None and "sample_weight" in inspect.signature(self._scorer).parameters
         return {"sample_weight": self.weights[index]} if takes_weights and self.weights is not None else {}
-
-
-class _Given(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Stands for a model in a scorer: what it is given as X are the predictions."""
-
-    def fit(self, X: Any = None, y: Any = None) -> _Given:
-        self.is_fitted_ = True
-        return self
-
-    def predict(self, X: Any) -> Any:
-        return X
 
 
 class _Search:
@@ -313,5 +298,4 @@ class RidgeCV(RidgeSearch, MultiOutputMixin, LinearRegressor):  # type: ignore[m
         finite: Finite = "check" if sp.issparse(X) else "deferred"
         X, y = check_X_y(self, X, y, sparse=SPARSE, finite=finite, multi_output=True)
         weights = check_weights(sample_weight, X.shape[0], X.dtype)
-        self._store(self._search(X, y, weights, params, Judge(y, params.scoring, "r2", weights)))
-        return self
+        return self._search(X, y, weights, params, Judge(y, params.scoring, "r2", weights))

@@ -29,7 +29,7 @@ from mercer._params import (
     Rule,
     check_params,
 )
-from mercer._trace import Outcome, Record, Status, store_outcome
+from mercer._trace import Outcome, Record, Status
 from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NoSummary
 from mercer.linear_model._least_squares.dense_rows import DenseRows
@@ -101,17 +101,13 @@ class RidgeModel(NoSummary, MercerEstimator):
         X, Y = data.X, data.Y
         alphas = _alphas(self, params.alpha, 1 if Y.ndim == 1 else Y.shape[1])
         rows = data.rows(self, params)
-        self.__dict__.pop("history_", None)
         self._store(data.facts)  # callbacks are given an estimator that predicts
         max_iter = params.max_iter or max(1000, 10 * X.shape[1])
         task = FitTask.start(self, X, Y if data.labels is None else data.labels, n_subtasks=max_iter)
         fit, outcome = self._solve(rows, alphas, params, max_iter, task, Y, solve)
-        attributes = attributes_of(fit, Y, params.fit_intercept)
-        task.end(lambda: self._fitted(attributes))
-        self._store({"n_iter_": 1, "solver_": fit.solver})
-        store_outcome(self, outcome)
-        self._store(attributes)
-        return self
+        found = {"n_iter_": len(outcome.history) or 1, "solver_": fit.solver}
+        attributes = self._fitted({**attributes_of(fit, Y, params.fit_intercept), **found})
+        return self._finish(task, attributes, outcome, unset=("history_",))
 
     def sweep_parameters(self) -> list[str]:
         """The parameters that `sweep` takes: those of direct methods."""

@@ -14,7 +14,6 @@ from mercer._linear import LinearRegressor
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, Verbosity, check_params
 from mercer._solvers.newton import newton_direction
-from mercer._trace import store_outcome
 from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NO_LIKELIHOOD, NoSummary
 from mercer.linear_model._robust.huber_loss import HuberLoss, make_huber_rows
@@ -157,14 +156,10 @@ class HuberRegressor(NoSummary, LinearRegressor):
             return _attributes(problem, solver.point, X.dtype)
 
         status, history = run_solver(solver, task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted)
-        task.end(fitted)
-        self._store({**fitted(), "n_iter_": len(history), "history_": history})
-        return store_outcome(
-            self,
-            smooth_outcome(
-                solver, status, history, method="Newton's method", tol=solver.tol, primal=solver.at.value, gap=solver.gap
-            ),
+        outcome = smooth_outcome(
+            solver, status, history, method="Newton's method", tol=solver.tol, primal=solver.at.value, gap=solver.gap
         )
+        return self._finish(task, {**fitted(), "n_iter_": len(history), "history_": history}, outcome)
 
     def _start(self, problem: HuberLoss, params: SimpleNamespace) -> FloatArray:
         """The earlier solution where a warm start is asked for, else least squares with the best scale for it."""

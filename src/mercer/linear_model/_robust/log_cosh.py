@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer._arrays import FloatArray, require_no_overflow
-from mercer._base import FitTask, fit_method, run_solver
+from mercer._base import FitTask, fit_method
 from mercer._linear import LinearRegressor
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, Verbosity, check_params
 from mercer._solvers.linear_loss import Evaluation, LinearLoss, LinearRows, make_linear_rows
 from mercer._solvers.newton import Newton, newton_direction
-from mercer._trace import Record, store_outcome
+from mercer._trace import Outcome, Record, Status
 from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NO_LIKELIHOOD, NoSummary
 from mercer.linear_model._smooth import check_rows, smooth_outcome, warm_point
@@ -153,14 +153,13 @@ class LogCoshRegressor(NoSummary, LinearRegressor):
             coef, intercept = solver.to_user()
             return {"coef_": coef.astype(X.dtype), "intercept_": X.dtype.type(intercept) if params.fit_intercept else 0.0}
 
-        status, history = run_solver(solver, task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted)
-        solver.finish()
-        task.end(fitted)
-        self._store(fitted())
-        outcome = smooth_outcome(
-            solver, status, history, method="Newton's method", tol=params.tol, primal=solver.primal, gap=solver.gap
-        )
-        return store_outcome(self, outcome)
+        def outcome(status: Status, history: list[Record]) -> Outcome:
+            solver.finish()
+            return smooth_outcome(
+                solver, status, history, method="Newton's method", tol=params.tol, primal=solver.primal, gap=solver.gap
+            )
+
+        return self._fit_by(solver, task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted, outcome=outcome)
 
     def _start(self, problem: LogCoshProblem, params: SimpleNamespace) -> tuple[FloatArray, float]:
         """Where to start, and with which scale: that of the user if the point is a warm one."""

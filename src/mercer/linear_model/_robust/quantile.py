@@ -10,14 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray, check_weights, check_X_y, require_no_overflow
-from mercer._base import FitTask, fit_method, run_solver
+from mercer._base import FitTask, fit_method
 from mercer._linear import SPARSE, LinearRegressor
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, InvalidParameterError, Mapped, Null, NumberOfJobs, OneOf, Real, Rule, check_params
 from mercer._solvers.interior_point import InteriorPoint
 from mercer._solvers.linear_loss import make_linear_rows
 from mercer._solvers.pieces import LEAST_TOL, PiecewiseProblem
-from mercer._trace import Certificate, Outcome, Record, Status, store_outcome
+from mercer._trace import Certificate, Outcome, Record, Status
 from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NO_LIKELIHOOD, NoSummary
 
@@ -156,10 +156,10 @@ class QuantileRegressor(NoSummary, LinearRegressor):
             intercept = X.dtype.type(solver.coef[-1] - problem.rows.shift @ solver.coef[:-1])
             return {"coef_": coef, "intercept_": intercept if params.fit_intercept else 0.0}
 
-        status, history = run_solver(solver, task, max_iter=params.max_iter, verbose=0, fitted=fitted)
-        task.end(fitted)
-        self._store(fitted())
-        return store_outcome(self, _outcome(solver, status, history, float(weights.sum()), params))
+        def outcome(status: Status, history: list[Record]) -> Outcome:
+            return _outcome(solver, status, history, float(weights.sum()), params)
+
+        return self._fit_by(solver, task, max_iter=params.max_iter, verbose=0, fitted=fitted, outcome=outcome)
 
 
 def _checked(estimator: QuantileRegressor) -> SimpleNamespace:

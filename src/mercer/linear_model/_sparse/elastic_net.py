@@ -16,7 +16,6 @@ from mercer._parallel import effective_threads
 from mercer._params import ArrayLike, Bool, Integer, OneOf, RandomState, Real, Rule, check_params
 from mercer._random import as_random_state
 from mercer._solvers.coordinate_descent import Descent, Penalty, Reached
-from mercer._trace import store_outcome
 from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NoSummary
 from mercer.linear_model._sparse.alpha_sweep import AlphaSweep
@@ -222,12 +221,10 @@ class ElasticNet(AlphaSweep, SparseLinearRegressor):
         task = FitTask.start(self, X, y, n_subtasks=params.max_iter * n_targets)
         fit = ElasticNetFit(descents, params, y)
         runs = [fit.run(target, None if start is None else start[:, [target]], task) for target in range(n_targets)]
-        task.end(lambda: fit.attributes(runs))
-        self._store(fit.attributes(runs))
-        store_outcome(self, outcome_of(runs, METHOD, tol=params.tol, max_iter=params.max_iter))
+        attributes = fit.attributes(runs)
         if n_targets > 1:
-            self.n_iter_ = [len(run.history) for run in runs]
-        return self
+            attributes["n_iter_"] = [len(run.history) for run in runs]
+        return self._finish(task, attributes, outcome_of(runs, METHOD, tol=params.tol, max_iter=params.max_iter))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -31,7 +31,6 @@ from mercer._params import (
     check_value,
 )
 from mercer._random import as_random_state
-from mercer._trace import store_outcome
 from mercer.linear_model._sparse.elastic_net import METHOD, ElasticNetFit, SparseLinearRegressor, TargetDescents
 from mercer.linear_model._sparse.folds import Data, Folds, Split, make_folds, path_errors
 from mercer.linear_model._sparse.paths import enet_path, lasso_path, make_grid, penalty_kind
@@ -127,9 +126,7 @@ class SparsePathCV(SparseLinearRegressor):
         task = FitTask.start(self, X, y, n_subtasks=params.max_iter)
         fit = ElasticNetFit(TargetDescents(problem, params), params, y)
         runs: list[Run] = [fit.run(0, None, task)]
-        task.end(lambda: fit.attributes(runs))
-        self._store(fit.attributes(runs))
-        return store_outcome(self, outcome_of(runs, METHOD, tol=params.tol, max_iter=params.max_iter))
+        return self._finish(task, fit.attributes(runs), outcome_of(runs, METHOD, tol=params.tol, max_iter=params.max_iter))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """How metadata are routed to the splitter."""

@@ -16,7 +16,6 @@ from mercer._parallel import effective_threads
 from mercer._params import ArrayLike, Bool, Integer, OneOf, RandomState, Real, Rule, check_params
 from mercer._random import as_random_state
 from mercer._solvers.coordinate_descent import Penalty, Reached
-from mercer._trace import store_outcome
 from mercer._tuning import Reals, Space
 from mercer.linear_model._sparse.elastic_net import SparseLinearRegressor
 from mercer.linear_model._sparse.penalised import Problem, draw_seed, linear_attributes, make_problem
@@ -152,9 +151,7 @@ class LpRegression(SparseLinearRegressor):
         least = min(run.reached.primal for run in runs.values())
         name, best = next(item for item in runs.items() if item[1].reached.primal <= least + _ROUNDING * abs(least))
         attributes = {**_attributes(best.coef, problem, params, y), "init_": name}
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return store_outcome(self, outcome_of([best], METHOD, tol=params.tol, max_iter=params.max_iter))
+        return self._finish(task, attributes, outcome_of([best], METHOD, tol=params.tol, max_iter=params.max_iter))
 
     def _starts(self, problem: Problem, params: SimpleNamespace, n_features: int) -> dict[str, FloatArray]:
         """The coefficients to start from, by name."""

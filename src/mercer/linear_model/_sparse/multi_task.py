@@ -15,7 +15,6 @@ from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, OneOf, RandomState, Real, Rule, check_params
 from mercer._random import as_random_state
 from mercer._solvers.coordinate_descent import Descent, Penalty, Reached
-from mercer._trace import store_outcome
 from mercer._tuning import Reals, Space
 from mercer.linear_model._sparse.alpha_sweep import AlphaSweep
 from mercer.linear_model._sparse.elastic_net import METHOD, SparseLinearRegressor
@@ -177,9 +176,8 @@ class MultiTaskElasticNet(AlphaSweep, SparseLinearRegressor):
         task = FitTask.start(self, X, y, n_subtasks=params.max_iter)
         run = run_multi_task(descent, problem, start, task, params, y)
         attributes = multi_task_attributes(run.coef, run.reached, problem, params, y)
-        task.end(lambda: attributes)
-        self._store({**attributes, "eps_": params.tol * run.total * problem.weight})
-        return store_outcome(self, outcome_of([run], METHOD, tol=params.tol, max_iter=params.max_iter))
+        attributes["eps_"] = params.tol * run.total * problem.weight
+        return self._finish(task, attributes, outcome_of([run], METHOD, tol=params.tol, max_iter=params.max_iter))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,7 +11,6 @@ import numpy as np
 from mercer._arrays import FloatArray
 from mercer._base import FitTask
 from mercer._params import ArrayLike, Bool, Integer, NumberOfJobs, OneOf, RandomState, Real, Rule, Splitter, Verbosity
-from mercer._trace import store_outcome
 from mercer.linear_model._sparse.elastic_net import METHOD
 from mercer.linear_model._sparse.elastic_net_cv import SparsePathCV
 from mercer.linear_model._sparse.multi_task import (
@@ -36,9 +35,7 @@ class MultiTaskPathCV(SparsePathCV):
         task = FitTask.start(self, X, y, n_subtasks=params.max_iter)
         run = run_multi_task(joint_descent(problem, params), problem, None, task, params, y)
         attributes = multi_task_attributes(run.coef, run.reached, problem, params, y)
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return store_outcome(self, outcome_of([run], METHOD, tol=params.tol, max_iter=params.max_iter))
+        return self._finish(task, attributes, outcome_of([run], METHOD, tol=params.tol, max_iter=params.max_iter))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

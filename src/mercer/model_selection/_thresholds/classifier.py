@@ -236,9 +236,7 @@ class TunedThresholdClassifier(WrappedClassifier):
         attributes = {"estimator_": fitted, "classes_": classes, "response_method_": setting.method, **_tune(setting, folds)}
         self._unset("best_threshold_", "pos_label_", "class_weights_", "class_offsets_", "cost_matrix_")
         attributes |= self._set_features(fitted)
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return self
+        return self._finish(task, attributes)
 
     def _check_refit(self, params: Any, weights: FloatArray | None) -> None:
         """Refuse what does not go together with a fit of the estimator."""

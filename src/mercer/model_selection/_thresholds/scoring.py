@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import UndefinedMetricWarning
 
 from mercer._arrays import FloatArray
 from mercer._params import _REFUSED, InvalidParameterError, Real, Rule
+from mercer._stand_in import stand_in
 from mercer.metrics import get_scorer, get_scorer_names
 from mercer.model_selection._thresholds.measures import (
     ClassWeightedAccuracy,
@@ -159,16 +159,6 @@ class LabelMeasure:
         return float(self.function(np.repeat(self.classes[true], counts), np.repeat(self.classes[predicted], counts), None))
 
 
-class _Foretold(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A classifier whose X is its prediction, as places in `classes_`: what scorers are handed in place of a model."""
-
-    def __init__(self, classes: Any = None) -> None:
-        self.classes_ = classes
-
-    def predict(self, X: Any) -> Any:
-        return self.classes_[X[:, 0]]
-
-
 def _calling(function: Any) -> Callable[[Any, Any, FloatArray | None], float]:
     """Any kind of callable as a function of (y_true, y_pred, weights)."""
     try:
@@ -187,7 +177,7 @@ def _calling(function: Any) -> Callable[[Any, Any, FloatArray | None], float]:
 def _ask_scorer(scorer: Any, y_true: Any, y_pred: Any, weights: FloatArray | None) -> float:
     classes = np.union1d(y_true, y_pred)
     given = {} if weights is None else {"sample_weight": weights}
-    return float(scorer(_Foretold(classes), np.searchsorted(classes, y_pred)[:, None], y_true, **given))
+    return float(scorer(stand_in(y_pred, classes=classes), np.zeros((len(y_pred), 1)), y_true, **given))
 
 
 def _probe(owner: str, scoring: Any, measure: LabelMeasure) -> Measure:

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._arrays import FloatArray
+from mercer._labels import require_two_classes
 from mercer._params import InvalidParameterError
-from mercer._wrapped import require_classes, response_method
+from mercer._wrapped import response_method
 from mercer.model_selection._thresholds.measures import Measure
 from mercer.model_selection._thresholds.scoring import COSTS, check_alphas, check_costs, make_measure
 
@@ -69,7 +70,7 @@ def check_setting(owner: str, params: Any, classes: npt.NDArray[Any], estimator:
 
 def check_classes(owner: str, params: Any, classes: npt.NDArray[Any]) -> None:
     """Two classes or more; what is for two is refused with more."""
-    require_classes(owner, classes)
+    require_two_classes(owner, classes)
     for name in ("thresholds", "pos_label"):
         if len(classes) > 2 and (value := getattr(params, name)) is not None:
             raise InvalidParameterError(

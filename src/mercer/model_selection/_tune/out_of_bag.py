@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._assessment.stand_in import stand_in
+from mercer._stand_in import stand_in
 from mercer._tuning import OutOfBagView
 from mercer.model_selection._folds import Table
 from mercer.model_selection._scoring import Scoring

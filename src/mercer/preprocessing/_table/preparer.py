@@ -213,9 +213,7 @@ class TablePreparer(TransformerMixin, MercerEstimator):  # type: ignore[misc]
             attributes["feature_names_in_"] = np.array(table.names, dtype=object)
         else:
             self._unset("feature_names_in_")
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return self
+        return self._finish(task, attributes)
 
     def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
         """`fit` and `transform` with the table read once. Parameters as in `fit`."""

@@ -41,9 +41,7 @@ class DecisionTree(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
         data = self._training(X, y, sample_weight, params, is_classifier=is_classifier, check_input=check_input)
         task = FitTask.start(self, X, y)
         attributes = self._attributes(prune(self._grow(params, data), params.ccp_alpha), params, data)
-        task.end(lambda: attributes)
-        self._store(attributes)
-        return self
+        return self._finish(task, attributes)
 
     def _training(
         self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace, *, is_classifier: bool, check_input: bool = True

@@ -1,0 +1,49 @@
+"""Classes: labels as places among the sorted ones, labels from scores, and columns for classes that a model has not seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Labels = npt.NDArray[Any]
+Codes = npt.NDArray[np.intp]
+
+
+def code_labels(y: Labels) -> tuple[Labels, Codes]:
+    """The sorted classes of y, which was checked, and the place of each label among them."""
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes
+
+
+def require_two_classes(owner: str, classes: Labels) -> None:
+    """Refuse a y of fewer than two classes."""
+    if len(classes) == 0:
+        raise ValueError(f"{owner}: y is empty, 0 samples (shape=(0,)) while a minimum of 2 is required.")
+    if len(classes) == 1:
+        raise ValueError(f"{owner}: y holds 1 class only, {classes[0]!r}; it needs samples of at least 2 classes in the data.")
+
+
+def choose_codes(scores: npt.NDArray[Any], n_classes: int, *, zero_is_second: bool = False) -> Codes:
+    """The class of each row: by the sign of one score for two classes, positive for the second, else by the largest score."""
+    if scores.ndim == 2 and not (scores.shape[1] == 1 and n_classes == 2):
+        largest: Codes = scores.argmax(axis=1)
+        return largest
+    values = scores if scores.ndim == 1 else scores[:, 0]
+    return (values >= 0 if zero_is_second else values > 0).astype(np.intp)
+
+
+def choose_labels(scores: npt.NDArray[Any], classes: Labels, *, zero_is_second: bool = False) -> Labels:
+    """The label of each row (see `choose_codes`)."""
+    labels: Labels = np.asarray(classes)[choose_codes(scores, len(classes), zero_is_second=zero_is_second)]
+    return labels
+
+
+def pad_classes(
+    scores: npt.NDArray[Any], places: npt.NDArray[Any], n_classes: int, *, dtype: npt.DTypeLike | None = None
+) -> npt.NDArray[Any]:
+    """A column for each of `n_classes`, from those of the classes at `places`: one that a model has not seen has zeros."""
+    full = np.zeros((len(scores), n_classes), dtype=scores.dtype if dtype is None else dtype)
+    full[:, places] = scores
+    return full
