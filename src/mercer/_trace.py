@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from mercer._native import kernels
+from mercer._saved import saved
 
 Record = dict[str, float]
 
@@ -20,6 +21,7 @@ logger = logging.getLogger("mercer")
 ROUNDING = 1e-12  # of an objective: what its sum over rows may be off by
 
 
+@saved("Status")
 class Status(Enum):
     """How a fit ended."""
 
@@ -40,6 +42,7 @@ class Status(Enum):
         return Status.INEXACT if self is Status.CONVERGED and not is_reached else self
 
 
+@saved("Certificate")
 @dataclass(frozen=True, repr=False)
 class Certificate:
     """What a fit reached, and why it may be trusted.

@@ -18,6 +18,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures
 
 import mercer
+from mercer.calibration import CalibratedClassifierCV
 from mercer.cluster import KMeans
 from mercer.ensemble import (
     AdaBoostClassifier,
@@ -36,7 +37,7 @@ from mercer.linear_model import (
     Ridge,
     SGDRegressor,
 )
-from mercer.preprocessing import RobustScaler, StandardScaler
+from mercer.preprocessing import RobustScaler, StandardScaler, TablePreparer
 from mercer.svm import LinearSVC
 from mercer.tree import ID3, DecisionTreeClassifier
 from tests.common.state import outputs
@@ -71,6 +72,10 @@ def models() -> dict[str, Any]:
         "stacking": StackingClassifier(members, cv=2),
         "pipeline": make_pipeline(columns, FeatureUnion([("same", "passthrough"), ("two", PolynomialFeatures(2))]), Ridge()),
         "target": TransformedTargetRegressor(Ridge(), func=np.cbrt, inverse_func=np.exp, check_inverse=False),
+        "sigmoid": CalibratedClassifierCV(LogisticRegression(), cv=2),
+        "isotonic": CalibratedClassifierCV(DecisionTreeClassifier(max_depth=2), cv=2, method="isotonic"),
+        "temperature": CalibratedClassifierCV(LogisticRegression(), cv=2, method="temperature"),
+        "prepared": make_pipeline(TablePreparer(), Ridge()),
         "encoders": ColumnTransformer([("one", OneHotEncoder(handle_unknown="ignore"), [3]), ("two", OrdinalEncoder(), [3])]),
     }
 
@@ -85,11 +90,12 @@ def make_rows() -> tuple[Any, Any, Any]:
 
 def main() -> None:
     folder = FOLDER / mercer.__version__
-    if folder.exists():
-        sys.exit(f"{folder} exists: files of a release are never made again.")
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    missing = {name: model for name, model in models().items() if not (folder / f"{name}.mercer").exists()}
+    if not missing:
+        sys.exit(f"{folder} is complete: files of a release are never made again.")
     X, values, classes = make_rows()
-    for name, model in models().items():
+    for name, model in missing.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.fit(X, classes if is_classifier(model) else values)

@@ -1,7 +1,4 @@
-"""Everything that a file may name: classes, functions and types. What is not here can be neither saved nor loaded.
-
-The names on the left are those that files hold. They stay when a class moves: then only the right side changes.
-"""
+"""Everything that a file may name: classes, functions and types. What is not here can be neither saved nor loaded."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import functools
 import importlib
 import inspect
 import pkgutil
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
@@ -23,54 +19,54 @@ from mercer._discovery import is_own_estimator, public_estimators, public_module
 from mercer._exports import own_names
 from mercer._lazy import lazy_property
 from mercer._persistence import foreign
+from mercer._saved import CLASSES, NAMES
 
 Thing = TypeVar("Thing")
 
 
-# Objects of the library that are kept in estimators. A file says what their constructor is given. Other dataclasses of packages
-# that have estimators are found (see `_dataclasses_of`); a line is for a class that is none, for two with the same name, and
-# for one that was renamed or moved to another package: files keep the old name.
-_RECORDS = {
-    "Certificate": "mercer._trace:Certificate",
-    "Status": "mercer._trace:Status",
-    "TreeStore": "mercer._trees.store:TreeStore",
-    "Tree": "mercer._trees.store:Tree",
-    "CategoryCoder": "mercer._trees.categories:CategoryCoder",
-    "MultiwayTree": "mercer.tree._multiway:MultiwayTree",
-    "Bags": "mercer.ensemble._forest.bags:Bags",
-    "BagDraws": "mercer.ensemble._bagging.draws:BagDraws",
-    "BagMembers": "mercer.ensemble._bagging.members:BagMembers",
-    "BaggedTrees": "mercer.ensemble._bagging.trees:BaggedTrees",
-    "IsolationDraw": "mercer.ensemble._forest.isolation_forest:_Draw",
-    "LeafRows": "mercer.ensemble._forest.leaf_rows:LeafRows",
-    "Risk": "mercer.ensemble._combination.risk:Risk",
-    "boosting.Start": "mercer.ensemble._gradient_boosting.start:Start",
-    "boosting.Objective": "mercer.ensemble._gradient_boosting.objectives:Objective",
-    "boosting.SquaredObjective": "mercer.ensemble._gradient_boosting.objectives:SquaredObjective",
-    "boosting.QuantileObjective": "mercer.ensemble._gradient_boosting.objectives:QuantileObjective",
-    "boosting.AdaptiveHuber": "mercer.ensemble._gradient_boosting.objectives:AdaptiveHuber",
-    "boosting.NewtonObjective": "mercer.ensemble._gradient_boosting.objectives:NewtonObjective",
-    "boosting.SoftmaxObjective": "mercer.ensemble._gradient_boosting.objectives:SoftmaxObjective",
-    "family.Normal": "mercer.linear_model._glm.families:Normal",
-    "family.Bernoulli": "mercer.linear_model._glm.families:Bernoulli",
-    "family.Tweedie": "mercer.linear_model._glm.families:Tweedie",
-    "family.Poisson": "mercer.linear_model._glm.families:Poisson",
-    "family.Gamma": "mercer.linear_model._glm.families:Gamma",
-    "family.InverseGaussian": "mercer.linear_model._glm.families:InverseGaussian",
-    "link.Identity": "mercer.linear_model._glm.links:Identity",
-    "link.Log": "mercer.linear_model._glm.links:Log",
-    "link.Logit": "mercer.linear_model._glm.links:Logit",
-    "link.Probit": "mercer.linear_model._glm.links:Probit",
-    "link.ComplementaryLogLog": "mercer.linear_model._glm.links:ComplementaryLogLog",
-    "link.Inverse": "mercer.linear_model._glm.links:Inverse",
-    "link.Sqrt": "mercer.linear_model._glm.links:Sqrt",
-    "OnlineIterate": "mercer.linear_model._online.stochastic:Iterate",
-    "GlmStatistics": "mercer.linear_model._glm.inference:GlmStatistics",
-    "Likelihood": "mercer.linear_model._inference.wald:Likelihood",
-    "LikelihoodSums": "mercer.linear_model._logistic.fit:LikelihoodSums",
-    "LogisticStatistics": "mercer.linear_model._logistic.summary:Statistics",
-    "RegressionStatistics": "mercer.linear_model._inference.summary:Statistics",
-    "LeastSquaresSolution": "mercer.linear_model._least_squares.solvers:Solution",
+# Where to look for classes whose names (see `_saved`) do not say which package they are in. They are the names of the first
+# files: they stay, and only the right side changes where a class moves. A new class has a full name and needs no line.
+_HOMES = {
+    "Certificate": "mercer._trace",
+    "Status": "mercer._trace",
+    "TreeStore": "mercer._trees.store",
+    "Tree": "mercer._trees.store",
+    "CategoryCoder": "mercer._trees.categories",
+    "MultiwayTree": "mercer.tree._multiway",
+    "Bags": "mercer.ensemble._forest.bags",
+    "BagDraws": "mercer.ensemble._bagging.draws",
+    "BagMembers": "mercer.ensemble._bagging.members",
+    "BaggedTrees": "mercer.ensemble._bagging.trees",
+    "IsolationDraw": "mercer.ensemble._forest.isolation_forest",
+    "LeafRows": "mercer.ensemble._forest.leaf_rows",
+    "Risk": "mercer.ensemble._combination.risk",
+    "boosting.Start": "mercer.ensemble._gradient_boosting.start",
+    "boosting.Objective": "mercer.ensemble._gradient_boosting.objectives",
+    "boosting.SquaredObjective": "mercer.ensemble._gradient_boosting.objectives",
+    "boosting.QuantileObjective": "mercer.ensemble._gradient_boosting.objectives",
+    "boosting.AdaptiveHuber": "mercer.ensemble._gradient_boosting.objectives",
+    "boosting.NewtonObjective": "mercer.ensemble._gradient_boosting.objectives",
+    "boosting.SoftmaxObjective": "mercer.ensemble._gradient_boosting.objectives",
+    "family.Normal": "mercer.linear_model._glm.families",
+    "family.Bernoulli": "mercer.linear_model._glm.families",
+    "family.Tweedie": "mercer.linear_model._glm.families",
+    "family.Poisson": "mercer.linear_model._glm.families",
+    "family.Gamma": "mercer.linear_model._glm.families",
+    "family.InverseGaussian": "mercer.linear_model._glm.families",
+    "link.Identity": "mercer.linear_model._glm.links",
+    "link.Log": "mercer.linear_model._glm.links",
+    "link.Logit": "mercer.linear_model._glm.links",
+    "link.Probit": "mercer.linear_model._glm.links",
+    "link.ComplementaryLogLog": "mercer.linear_model._glm.links",
+    "link.Inverse": "mercer.linear_model._glm.links",
+    "link.Sqrt": "mercer.linear_model._glm.links",
+    "OnlineIterate": "mercer.linear_model._online.stochastic",
+    "GlmStatistics": "mercer.linear_model._glm.inference",
+    "Likelihood": "mercer.linear_model._inference.wald",
+    "LikelihoodSums": "mercer.linear_model._logistic.fit",
+    "LogisticStatistics": "mercer.linear_model._logistic.summary",
+    "RegressionStatistics": "mercer.linear_model._inference.summary",
+    "LeastSquaresSolution": "mercer.linear_model._least_squares.solvers",
 }
 
 # Modules whose public functions measure or score arrays and do nothing else, so that a file may name them.
@@ -155,11 +151,15 @@ def registry() -> Registry:
     """The one registry. All imports happen here, of modules that this library names: a file can but choose among them."""
     return Registry(
         estimators=Names(_find_estimator, _collect_estimators, foreign.public_name),
-        records=Names(_find_record, _collect_records, foreign.public_name),
-        enums=Names(_find_enum, lambda: _of_kind(_RECORDS, _find_enum)),
+        records=Names(_find_record, _collect_records, _own_or_foreign_name),
+        enums=Names(_find_enum, lambda: _of_kind(_all_saved(), _find_enum), NAMES.get),
         functions=Names(_find_function, _collect_functions),
         types=Names(_TYPES.get, lambda: _TYPES),
     )
+
+
+def _own_or_foreign_name(thing: Any) -> str | None:
+    return NAMES.get(thing) or foreign.public_name(thing)
 
 
 @functools.cache
@@ -180,21 +180,37 @@ def _find_estimator(name: str) -> type[BaseEstimator] | None:
 
 
 def _find_record(name: str) -> type | None:
-    if entry := _RECORDS.get(name):
-        listed: type = _imported(entry)
-        return None if issubclass(listed, Enum) else listed
     if name.startswith(("sklearn.", "scipy.")):
         return foreign.find_record(name)
-    package = name.rpartition(".")[0]
-    if package in public_module_names() and (found := _dataclasses_of(package).get(name)):
-        return found
+    if (found := _find_saved(name)) is not None:
+        return None if issubclass(found, Enum) else found
     found = _find_public(name)
     return found if inspect.isclass(found) and _is_record(found) else None
 
 
 def _find_enum(name: str) -> type[Enum] | None:
-    found = _imported(_RECORDS[name]) if name in _RECORDS else None
+    found = _find_saved(name)
     return found if found is not None and issubclass(found, Enum) else None
+
+
+def _find_saved(name: str) -> type | None:
+    """The class that calls itself so, with no more imported than its module, or the package that its name begins with."""
+    if name not in CLASSES:
+        package = name.rpartition(".")[0]
+        if name in _HOMES:
+            importlib.import_module(_HOMES[name])
+        elif package in public_module_names():
+            _import_whole(package)
+    return CLASSES.get(name)
+
+
+@functools.cache
+def _import_whole(package: str) -> None:
+    """Import all modules of a package with names of our own, so that its classes have said what they are called."""
+    whole = importlib.import_module(package)
+    if own_names(whole):
+        for entry in pkgutil.walk_packages(getattr(whole, "__path__", ()), f"{package}."):
+            importlib.import_module(entry.name)
 
 
 def _find_function(name: str) -> Callable[..., Any] | None:
@@ -217,11 +233,6 @@ def _find_public(name: str) -> Any:
     return getattr(found, attribute) if attribute in own_names(found) else None
 
 
-def _imported(entry: str) -> Any:
-    module, _, name = entry.partition(":")
-    return getattr(importlib.import_module(module), name)
-
-
 # ---- all of them
 
 
@@ -230,13 +241,16 @@ def _collect_estimators() -> dict[str, type[BaseEstimator]]:
 
 
 def _collect_records() -> dict[str, type]:
-    packages = sorted({name.rpartition(".")[0] for name in public_estimators()})
-    return {
-        **_of_kind(_RECORDS, _find_record),
-        **_public_classes(_is_record),
-        **{name: found for package in packages for name, found in _dataclasses_of(package).items()},
-        **foreign.all_records(),
-    }
+    return {**_of_kind(_all_saved(), _find_record), **_public_classes(_is_record), **foreign.all_records()}
+
+
+def _all_saved() -> list[str]:
+    """The names of all classes that have one."""
+    for home in set(_HOMES.values()):
+        importlib.import_module(home)
+    for package in {name.rpartition(".")[0] for name in public_estimators()}:
+        _import_whole(package)
+    return list(CLASSES)
 
 
 def _collect_functions() -> dict[str, Callable[..., Any]]:
@@ -258,20 +272,6 @@ def _public_classes(is_wanted: Callable[[type], bool]) -> dict[str, type]:
         for name in getattr(module, "__all__", ())
         if inspect.isclass(found := getattr(module, name)) and is_wanted(found)
     }
-
-
-@functools.cache
-def _dataclasses_of(package: str) -> dict[str, type]:
-    """The dataclasses of a package with estimators, as "mercer.<package>.<class>"; where two have the same name, neither."""
-    whole = importlib.import_module(package)
-    if not any(is_own_estimator(getattr(whole, name)) for name in own_names(whole)):
-        return {}
-    found: dict[str, list[type]] = defaultdict(list)
-    for entry in pkgutil.walk_packages(whole.__path__, f"{package}."):
-        for name, value in vars(importlib.import_module(entry.name)).items():
-            if inspect.isclass(value) and value.__module__ == entry.name and _is_record(value):
-                found[f"{package}.{name}"].append(value)
-    return {name: classes[0] for name, classes in found.items() if len(classes) == 1}
 
 
 def _is_record(found: type) -> bool:

@@ -15,12 +15,14 @@ from mercer._arrays import FLOATS, FloatArray
 from mercer._lazy import lazy_property
 from mercer._params import ArrayLike, InvalidParameterError, Null, OneOf, Rule
 from mercer._remedies import explained
+from mercer._saved import saved
 
 CATEGORICAL_RULE: Rule = Null() | OneOf("from_dtype") | ArrayLike()
 UNSEEN_RULE: Rule = OneOf("missing", "error", "other")
 UNSEEN = -1.0  # what the kernels take for a category that training never saw
 
 
+@saved("CategoryCoder")
 @dataclass(frozen=True)
 class CategoryCoder:
     """The categories of each column, None for a column of numbers."""

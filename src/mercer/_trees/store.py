@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from mercer._arrays import FLOATS, FloatArray
 from mercer._native import kernels
+from mercer._saved import saved
 from mercer._trees.rows import Rows, dense, kernel_rows
 
 IntArray = npt.NDArray[np.int64]
@@ -23,6 +24,7 @@ FEATURE = CATEGORICAL - 1
 TREE_LEAF, TREE_UNDEFINED = -1, -2
 
 
+@saved("TreeStore")
 class TreeStore:
     """All trees of a model, one after another, never changed once made.
 
@@ -198,6 +200,7 @@ def _query(X: Any) -> Rows:
     return rows if rows.dtype in FLOATS and rows.flags.aligned else rows.astype(np.float64)
 
 
+@saved("Tree")
 class Tree:
     """One tree of a store, with the arrays that scikit-learn's `tree_` has.
 

@@ -12,11 +12,13 @@ from scipy.special import log_softmax, logit, softmax
 from mercer._arrays import FloatArray
 from mercer._native import kernels
 from mercer._parallel import effective_threads
+from mercer._saved import saved
 from mercer._trace import Certificate, Status
 
 _MAX_STEPS = 100  # Newton's method needs about six; it gives up only where rounding stops it
 
 
+@saved("mercer.calibration.SigmoidMap")
 @dataclass(frozen=True, eq=False)
 class SigmoidMap:
     """p(score) = 1 / (1 + exp(a score + b))."""
@@ -32,6 +34,7 @@ class SigmoidMap:
         return values
 
 
+@saved("mercer.calibration.IsotonicMap")
 @dataclass(frozen=True, eq=False)
 class IsotonicMap:
     """The non-decreasing function through given points: linear between them, constant beyond."""
@@ -47,6 +50,7 @@ class IsotonicMap:
         return values
 
 
+@saved("mercer.calibration.TemperatureMap")
 @dataclass(frozen=True, eq=False)
 class TemperatureMap:
     """softmax(beta logits), one row a row; beta is the inverse of the temperature."""

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from mercer._arrays import FloatArray
 from mercer._labels import pad_classes
+from mercer._saved import saved
 from mercer._wrapped import class_scores, response_method
 from mercer.calibration._maps import (
     IsotonicMap,
@@ -25,6 +26,7 @@ RESPONSES = ("decision_function", "predict_proba")
 _LEAST = 1e-12  # is added to probabilities before their logarithm is taken
 
 
+@saved("mercer.calibration.CalibratedClassifier")
 @dataclass(frozen=True, eq=False)
 class CalibratedClassifier:
     """One member of a `CalibratedClassifierCV`: scores of `estimator`, then one map a class (one in all for two classes)."""

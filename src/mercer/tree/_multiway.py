@@ -10,11 +10,13 @@ import numpy.typing as npt
 
 from mercer._arrays import FloatArray
 from mercer._lazy import lazy_property
+from mercer._saved import saved
 from mercer._trees.store import IntArray
 
 _ROUNDING = 1e-12  # gains that differ by less are equal
 
 
+@saved("MultiwayTree")
 @dataclass(frozen=True)
 class MultiwayTree:
     """A fitted tree. Nodes are numbered level by level; the branches of a node lie side by side in the order of their codes."""

@@ -11,12 +11,14 @@ from sklearn.utils.random import sample_without_replacement
 
 from mercer._arrays import FloatArray
 from mercer._params import InvalidParameterError
+from mercer._saved import saved
 from mercer._trees.store import IntArray
 from mercer.ensemble._forest.bags import MAX_STATE, count_draws
 
 Indices = npt.NDArray[np.intp]
 
 
+@saved("BagDraws")
 @dataclass(frozen=True)
 class BagDraws:
     """How the members of one fit draw. `weights` are those by which rows are drawn; None where all are drawn alike."""

@@ -17,6 +17,7 @@ from mercer._base import FitTask
 from mercer._compat import validate_data
 from mercer._jobs import count_workers, run_jobs
 from mercer._labels import pad_classes
+from mercer._saved import saved
 from mercer.ensemble._bagging.draws import BagDraws, Indices
 from mercer.ensemble._combination.jobs import Job, run_members
 
@@ -26,6 +27,7 @@ Metadata = Mapping[str, Any]
 NO_METADATA: Metadata = {}
 
 
+@saved("BagMembers")
 @dataclass(frozen=True)
 class BagMembers:
     """Fitted estimators, each with the features that it was given (None: all of them)."""

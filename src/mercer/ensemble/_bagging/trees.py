@@ -11,6 +11,7 @@ import numpy as np
 from mercer._arrays import FloatArray
 from mercer._parallel import effective_threads
 from mercer._params import check_params
+from mercer._saved import saved
 from mercer._trees.cutting import first_trees
 from mercer._trees.growth import check_directions, make_growth
 from mercer._trees.pruning import prune
@@ -35,6 +36,7 @@ def can_grow(base: Any, params: Any) -> bool:
     return getattr(base, "class_weight", None) is None and (params.bootstrap or base.min_weight_fraction_leaf == 0)
 
 
+@saved("BaggedTrees")
 @dataclass(frozen=True)
 class BaggedTrees:
     """Members that are trees of one store."""

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._arrays import FloatArray
+from mercer._saved import saved
 from mercer._solvers.simplex import Mixture, RowLoss
 from mercer.losses import Loss, Squared
 
@@ -16,6 +17,7 @@ LOSSES = {"classifier": ("log_loss", "brier"), "regressor": ("squared_error",)} 
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # as in scikit-learn's log_loss
 
 
+@saved("Risk")
 class Risk(NamedTuple):
     """A mean loss over rows, and the standard error of that mean."""
 

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from mercer._arrays import FloatArray
 from mercer._native import kernels
 from mercer._params import InvalidParameterError
+from mercer._saved import saved
 from mercer._trees.growth import make_seeds
 from mercer._trees.store import IntArray
 
@@ -46,6 +47,7 @@ def count_draws(max_samples: int | float | None, n_rows: int, weights: FloatArra
     return n_draws
 
 
+@saved("Bags")
 @dataclass(frozen=True)
 class Bags:
     """The draws of the trees of one fit.

@@ -27,6 +27,7 @@ from mercer._params import (
     check_params,
 )
 from mercer._random import as_random_state
+from mercer._saved import saved
 from mercer._trace import log, warn
 from mercer._trees.categories import CategoryCoder
 from mercer._trees.growth import make_seeds
@@ -240,6 +241,7 @@ class IsolationForest(OutlierMixin, MercerEstimator):  # type: ignore[misc]
         return tags
 
 
+@saved("IsolationDraw")
 class _Draw:
     """How the rows and features of a tree are drawn."""
 

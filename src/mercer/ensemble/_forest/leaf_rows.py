@@ -10,6 +10,7 @@ import numpy.typing as npt
 from mercer._arrays import FloatArray
 from mercer._native import kernels
 from mercer._rows import with_own_structure
+from mercer._saved import saved
 from mercer._trees.rows import Rows
 from mercer._trees.store import IntArray, TreeStore
 from mercer.ensemble._forest.bags import Bags
@@ -18,6 +19,7 @@ from mercer.ensemble._forest.out_of_bag import leaves_by_tree
 _ROWS_AT_ONCE = 4096
 
 
+@saved("LeafRows")
 class LeafRows:
     """The rows of every leaf, one leaf after another, as often as they were drawn: four bytes each.
 

@@ -11,6 +11,7 @@ from scipy.special import logit
 
 from mercer._arrays import FloatArray
 from mercer._params import InvalidParameterError
+from mercer._saved import saved
 from mercer.ensemble._boosting.line_search import Line
 from mercer.ensemble._gradient_boosting.leaves import Leaves, divide
 from mercer.ensemble._gradient_boosting.search import search_leaves
@@ -29,6 +30,7 @@ from mercer.losses import (
 _EPS = float(np.finfo(np.float64).eps)
 
 
+@saved("boosting.Objective")
 class Objective:
     """A smooth loss of one raw output a row. Targets are numbers, -1 and +1, or (`SoftmaxObjective`) places of classes.
 
@@ -99,6 +101,7 @@ class Objective:
         return self.scale * float(np.average(values, weights=weights))
 
 
+@saved("boosting.SquaredObjective")
 class SquaredObjective(Objective):
     """The mean of the residuals is exact."""
 
@@ -111,6 +114,7 @@ class SquaredObjective(Objective):
         return None
 
 
+@saved("boosting.QuantileObjective")
 class QuantileObjective(Objective):
     """Absolute and pinball loss: a quantile of the residuals is exact."""
 
@@ -127,6 +131,7 @@ class QuantileObjective(Objective):
         return leaves.quantiles(y - raw[:, 0], self._share)
 
 
+@saved("boosting.AdaptiveHuber")
 class AdaptiveHuber(Objective):
     """Huber's loss whose delta is, in every round, a quantile of the sizes of the residuals (Friedman's M-TreeBoost).
 
@@ -155,6 +160,7 @@ class AdaptiveHuber(Objective):
         return medians + leaves.means(np.clip(rest, -self.loss.delta, self.loss.delta))
 
 
+@saved("boosting.NewtonObjective")
 class NewtonObjective(Objective):
     """Logistic and exponential loss: one step of Newton's, as Friedman has it. Leaves of one class have no minimiser."""
 
@@ -170,6 +176,7 @@ class NewtonObjective(Objective):
         return divide(leaves.sums(residuals), leaves.sums(curvature))
 
 
+@saved("boosting.SoftmaxObjective")
 class SoftmaxObjective(Objective):
     """Cross-entropy of K classes: a tree each, one step of Newton's with the diagonal of the Hessian, times (K - 1) / K."""
 

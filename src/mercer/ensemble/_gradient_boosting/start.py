@@ -11,10 +11,12 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from mercer._arrays import FloatArray
+from mercer._saved import saved
 from mercer.ensemble._boosting.learners import require_weights
 from mercer.ensemble._gradient_boosting.objectives import Objective
 
 
+@saved("boosting.Start")
 @dataclass(frozen=True)
 class Start:
     """A fitted `init_`, and its raw output where that is the same for all rows."""

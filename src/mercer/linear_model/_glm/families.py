@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import gammaln, wright_bessel, xlog1py, xlogy
 
 from mercer._arrays import FloatArray
+from mercer._saved import saved
 
 TINY = float(np.finfo(np.float64).tiny)
 NEARLY_ONE = 1 - float(np.finfo(np.float64).epsneg)
@@ -95,6 +96,7 @@ class Family:
             )
 
 
+@saved("family.Normal")
 @dataclass(frozen=True)
 class Normal(Family):
     name: ClassVar[str] = "normal"
@@ -111,6 +113,7 @@ class Normal(Family):
         return result
 
 
+@saved("family.Bernoulli")
 @dataclass(frozen=True)
 class Bernoulli(Family):
     """y is 0 or 1, or a share of successes in [0, 1] whose number of trials is the weight."""
@@ -145,6 +148,7 @@ class Bernoulli(Family):
         return (y + 0.5) / 2
 
 
+@saved("family.Tweedie")
 @dataclass(frozen=True)
 class Tweedie(Family):
     """V(m) = m^power. Powers 0, 1, 2 and 3 are the normal, Poisson, gamma and inverse Gaussian families."""
@@ -200,6 +204,7 @@ class Tweedie(Family):
         return means if self.power == 0 else np.maximum(means, max(average, TINY) * 0.1)
 
 
+@saved("family.Poisson")
 @dataclass(frozen=True)
 class Poisson(Family):
     name: ClassVar[str] = "poisson"
@@ -227,6 +232,7 @@ class Poisson(Family):
         return result
 
 
+@saved("family.Gamma")
 @dataclass(frozen=True)
 class Gamma(Family):
     name: ClassVar[str] = "gamma"
@@ -254,6 +260,7 @@ class Gamma(Family):
         return result
 
 
+@saved("family.InverseGaussian")
 @dataclass(frozen=True)
 class InverseGaussian(Family):
     name: ClassVar[str] = "inverse_gaussian"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._arrays import FloatArray
+from mercer._saved import saved
 from mercer._solvers.linear_loss import make_linear_rows
 from mercer._solvers.newton import Newton
 from mercer._trace import iterate
@@ -16,6 +17,7 @@ from mercer.linear_model._glm.loss import DevianceLoss, ScoringLoss, sums_of_wei
 from mercer.linear_model._inference.wald import Likelihood, WaldSummary, of_linear_rows, wald_summary
 
 
+@saved("GlmStatistics")
 @dataclass(frozen=True)
 class GlmStatistics:
     """The inverse information of (intercept, coefficients), or why there is none, and how well the model fits."""

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri
 
 from mercer._arrays import FloatArray
+from mercer._saved import saved
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Link:
         raise NotImplementedError
 
 
+@saved("link.Identity")
 @dataclass(frozen=True)
 class Identity(Link):
     name: ClassVar[str] = "identity"
@@ -62,6 +64,7 @@ class Identity(Link):
         return np.ones_like(value)
 
 
+@saved("link.Log")
 @dataclass(frozen=True)
 class Log(Link):
     name: ClassVar[str] = "log"
@@ -78,6 +81,7 @@ class Log(Link):
         return self.inverse(value)
 
 
+@saved("link.Logit")
 @dataclass(frozen=True)
 class Logit(Link):
     name: ClassVar[str] = "logit"
@@ -95,6 +99,7 @@ class Logit(Link):
         return slope
 
 
+@saved("link.Probit")
 @dataclass(frozen=True)
 class Probit(Link):
     name: ClassVar[str] = "probit"
@@ -112,6 +117,7 @@ class Probit(Link):
         return slope
 
 
+@saved("link.ComplementaryLogLog")
 @dataclass(frozen=True)
 class ComplementaryLogLog(Link):
     """log(-log(1 - mean))."""
@@ -131,6 +137,7 @@ class ComplementaryLogLog(Link):
         return slope
 
 
+@saved("link.Inverse")
 @dataclass(frozen=True)
 class Inverse(Link):
     """1 / mean, for positive means."""
@@ -147,6 +154,7 @@ class Inverse(Link):
         return -1 / value**2
 
 
+@saved("link.Sqrt")
 @dataclass(frozen=True)
 class Sqrt(Link):
     """The root of a positive mean: linear values below zero belong to none, so that the link stays monotone."""

@@ -14,10 +14,12 @@ from scipy.linalg import eigvalsh, solve_triangular, svdvals
 from scipy.special import fdtrc, stdtr, stdtrit
 
 from mercer._arrays import FloatArray
+from mercer._saved import saved
 from mercer.linear_model._inference.table import aligned, coefficient_frame
 from mercer.linear_model._least_squares.solvers import Solution
 
 
+@saved("RegressionStatistics")
 @dataclass(frozen=True)
 class Statistics:
     """What a fit keeps for `summary` and `singular_`: O(d^2) numbers, nothing of the length of the data."""

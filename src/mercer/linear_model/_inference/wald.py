@@ -15,11 +15,13 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from mercer._arrays import FloatArray
+from mercer._saved import saved
 from mercer.linear_model._inference.table import aligned, coefficient_frame
 
 SINGULAR = 1e-13  # the least reciprocal condition number (unit diagonal) of an information that is inverted
 
 
+@saved("Likelihood")
 @dataclass(frozen=True)
 class Likelihood:
     """How well a model fits, apart from its coefficients.

@@ -16,6 +16,7 @@ from scipy.sparse.linalg import lsqr
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
+from mercer._saved import saved
 from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._least_squares.dual import DualSystem
 from mercer.linear_model._least_squares.rows import Products, Rows, column_norms
@@ -35,6 +36,7 @@ SMALL_STEP = 1e-3  # a correction that is this large against the coefficients is
 CANCELLED = 1e-6  # a residual sum of squares that is this small against the total is not taken from the products
 
 
+@saved("LeastSquaresSolution")
 @dataclass
 class Solution:
     """Coefficients (targets x features), what is known about them, and what inference needs."""

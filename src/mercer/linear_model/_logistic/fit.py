@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from mercer._arrays import FloatArray, require_no_overflow
 from mercer._lazy import lazy_property
+from mercer._saved import saved
 from mercer._solvers.lbfgs import GradientDescent, Preconditioner, SoftmaxLbfgs, curvature_bound
 from mercer._solvers.linear_loss import Codes, LinearRows, make_linear_rows
 from mercer._solvers.newton import LazyNewton
@@ -27,6 +28,7 @@ MOST_ROWS_OF_A_SPAN = 400
 OWN_SOLVERS = ("auto", "newton", "irls", "quasi-newton", "gd", "cd")
 
 
+@saved("LikelihoodSums")
 @dataclass(frozen=True)
 class LikelihoodSums:
     """Outputs' coefficients relative to the first class, and sums over the rows there."""

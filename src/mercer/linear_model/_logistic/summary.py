@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from mercer._arrays import FloatArray
+from mercer._saved import saved
 from mercer.linear_model._inference.wald import Likelihood, WaldSummary, inverse_information, wald_summary
 from mercer.linear_model._logistic.fit import LikelihoodSums, LogisticProblem
 from mercer.linear_model._logistic.run import Run
@@ -15,6 +16,7 @@ from mercer.linear_model._logistic.run import Run
 MOST_COEFFICIENTS = 2000  # the information of more is not kept
 
 
+@saved("LogisticStatistics")
 @dataclass(frozen=True)
 class Statistics:
     """What a fit keeps for `summary`; `refusal` says why there is none."""

@@ -21,6 +21,7 @@ from mercer._arrays import FloatArray, require_finite
 from mercer._lazy import lazy_property
 from mercer._native import kernels
 from mercer._patience import Patience
+from mercer._saved import saved
 from mercer._trace import Record
 
 # Names of losses, with the peer's, as the kernels know them.
@@ -98,6 +99,7 @@ class Settings:
 AVERAGING = ("_standard_coef", "_standard_intercept", "_average_coef", "_average_intercept")
 
 
+@saved("OnlineIterate")
 @dataclass
 class Iterate:
     """Where descent is: the coefficients (outputs x features), their averages if asked for, and the number of the next step."""

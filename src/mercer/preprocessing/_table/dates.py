@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mercer._arrays import FloatArray
+from mercer._saved import saved
 from mercer.preprocessing._table.columns import Column
 from mercer.preprocessing._table.needs import Needs
 from mercer.preprocessing._table.scale import Scale, fit_scale
@@ -18,6 +19,7 @@ _PERIODS = {"month": 12.0, "day": 31.0, "weekday": 7.0, "hour": 24.0}
 _FIRST = {"month": 1.0, "day": 1.0, "weekday": 0.0, "hour": 0.0}
 
 
+@saved("mercer.preprocessing.DateTreatment")
 @dataclass(frozen=True)
 class DateTreatment:
     """Calendar parts as numbers, or for models that scale, the repeating ones as points on a circle."""

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._arrays import FloatArray
+from mercer._saved import saved
 
 
+@saved("mercer.preprocessing.Scale")
 @dataclass(frozen=True)
 class Scale:
     r"""(b(x) - centre) / spread with b(x) = x, or b(x) = arsinh((x - bend_centre) / bend_spread) where bend_spread > 0.

@@ -13,6 +13,7 @@ from scipy.linalg import eigh
 
 from mercer._arrays import FloatArray
 from mercer._parallel import serial_blas
+from mercer._saved import saved
 from mercer.preprocessing._table.columns import Column
 from mercer.preprocessing._table.needs import Needs
 from mercer.preprocessing._table.treatments import MISSING_SUFFIX, describe_missing
@@ -23,6 +24,7 @@ _MIN_TEXTS = 2  # a word in fewer rows tells nothing of others
 _NEGLIGIBLE = 1e-10  # of the largest eigenvalue
 
 
+@saved("mercer.preprocessing.TextTreatment")
 @dataclass(frozen=True)
 class TextTreatment:
     """Latent semantic analysis: TF-IDF rows of length 1, projected on the leading right singular vectors."""

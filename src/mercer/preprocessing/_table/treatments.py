@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mercer._arrays import FloatArray
+from mercer._saved import saved
 from mercer.preprocessing._table.columns import Column
 from mercer.preprocessing._table.needs import Needs
 from mercer.preprocessing._table.scale import Scale, fit_scale
@@ -50,6 +51,7 @@ def describe_missing(keeps_missing: bool, fill: str) -> str:
     return "missing values stay" if keeps_missing else f"missing values become {fill} and are marked in a column"
 
 
+@saved("mercer.preprocessing.NumberTreatment")
 @dataclass(frozen=True)
 class NumberTreatment:
     """Numbers, durations and booleans."""
@@ -93,6 +95,7 @@ class NumberTreatment:
             out[:, 1] = np.isnan(column.values)
 
 
+@saved("mercer.preprocessing.CategoryTreatment")
 @dataclass(frozen=True)
 class CategoryTreatment:
     """Categories as codes in one column, or as a column of zeros and ones each."""
