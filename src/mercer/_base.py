@@ -28,6 +28,7 @@ class MercerEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {}
     _search_space: ClassVar[Mapping[str, Space] | None] = None  # what is worth searching; None: nothing was said of it
+    _input_tags: ClassVar[tuple[str, ...]] = ()  # what X may be or hold besides dense numbers, as scikit-learn's tags call it
 
     def __getstate__(self) -> dict[str, Any]:
         """What a pickle holds: the version that made it too."""
@@ -38,6 +39,12 @@ class MercerEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         version = state.pop("_mercer_version", None)
         warn_of_other_versions(f"this {type(self).__name__}", {"mercer": version})
         super().__setstate__(state)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        for name in self._input_tags:
+            setattr(tags.input_tags, name, True)
+        return tags
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         if args or kwargs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -19,6 +19,7 @@ SPARSE = ("csr", "csc")
 class LinearModel(MercerEstimator):
     """A model whose values are X times the coefficients plus the intercept; dense or sparse X unless tags say otherwise."""
 
+    _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)
     coef_: Any
 
     def _linear_values(self, X: Any) -> FloatArray:
@@ -32,11 +33,6 @@ class LinearModel(MercerEstimator):
             values = values[:, 0]
         shifted: FloatArray = values + self.intercept_
         return shifted
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # scikit-learn has no types

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
 
 
 class _StandIn(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -25,35 +26,21 @@ class _Regressor(RegressorMixin, _StandIn):  # type: ignore[misc]
 
 
 class _Classifier(ClassifierMixin, _StandIn):  # type: ignore[misc]
-    """Stands in for a classifier."""
+    """Stands in for a classifier, with the methods whose answers are known."""
 
-    def __init__(self, prediction: Any, classes_: Any) -> None:
+    def __init__(self, prediction: Any, classes_: Any, probability: Any, decision: Any) -> None:
         super().__init__(prediction)
-        self.classes_ = classes_
+        self.classes_, self.probability, self.decision = classes_, probability, decision
 
-
-class _WithProbabilities(_Classifier):
-    def __init__(self, prediction: Any, classes_: Any, probability: Any) -> None:
-        super().__init__(prediction, classes_)
-        self.probability = probability
-
+    @available_if(lambda self: self.probability is not None)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         return self.probability
 
-
-class _WithDecisions(_Classifier):
-    def __init__(self, prediction: Any, classes_: Any, decision: Any) -> None:
-        super().__init__(prediction, classes_)
-        self.decision = decision
-
+    @available_if(lambda self: self.decision is not None)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         return self.decision
 
 
 def stand_in(prediction: Any, *, classes: Any = None, probability: Any = None, decision: Any = None) -> Any:
     """What scores as a model does that gave these predictions; without classes it is a regressor."""
-    if classes is None:
-        return _Regressor(prediction)
-    if probability is not None:
-        return _WithProbabilities(prediction, classes, probability)
-    return _Classifier(prediction, classes) if decision is None else _WithDecisions(prediction, classes, decision)
+    return _Regressor(prediction) if classes is None else _Classifier(prediction, classes, probability, decision)

@@ -109,6 +109,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Me
     True
     """
 
+    _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "n_clusters": Integer(1),
         "init": OneOf("k-means++", "random") | Function() | ArrayLike(),
@@ -225,7 +226,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Me
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

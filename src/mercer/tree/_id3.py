@@ -88,6 +88,7 @@ class ID3(ClassifierMixin, MercerEstimator):  # type: ignore[misc]
     {'Basic': 1, 'Premium': 1}
     """
 
+    _input_tags: ClassVar[tuple[str, ...]] = ("allow_nan", "categorical", "string")
     _search_space: ClassVar[Mapping[str, Space]] = {
         "criterion": Choices("information_gain", "gain_ratio"),
         "max_depth": Integers(1, 20, log=True),
@@ -240,13 +241,6 @@ class ID3(ClassifierMixin, MercerEstimator):  # type: ignore[misc]
         feature, code = int(self.tree_.feature[self.tree_.parent[node]]), int(self.tree_.code[node])
         levels = self._coder.categories[feature]
         return f"{names[feature]} = {levels[code]}" if code < len(levels) else f"{names[feature]} is missing"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
 
 def _tidy(X: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -30,6 +30,7 @@ from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
 class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
     """What all forests share. The trees are in `_trees`, and what each of them was grown on in `_bags`."""
 
+    _input_tags: ClassVar[tuple[str, ...]] = ("allow_nan", "sparse", "categorical")
     _tree_class: ClassVar[type[DecisionTreeClassifier] | type[DecisionTreeRegressor]]
     _splitter: ClassVar[str] = "best"
     _optional: ClassVar[tuple[str, ...]] = ("oob_score_", "oob_decision_function_", "oob_prediction_", "_oob_importance")
@@ -277,13 +278,6 @@ class Forest(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
 
     def __iter__(self) -> Any:
         return iter(self.estimators_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        return tags
 
 
 def _short(rows: npt.NDArray[np.intp]) -> npt.NDArray[np.signedinteger[Any]]:

@@ -104,6 +104,7 @@ class IsolationForest(OutlierMixin, MercerEstimator):  # type: ignore[misc]
     array([ 1,  1, -1])
     """
 
+    _input_tags: ClassVar[tuple[str, ...]] = ("allow_nan", "sparse")
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "n_estimators": Integer(1),
         "max_samples": OneOf("auto") | Integer(1) | Real(above=0, most=1),
@@ -233,12 +234,6 @@ class IsolationForest(OutlierMixin, MercerEstimator):  # type: ignore[misc]
         member.n_outputs_, member.max_features_, member._has_one_output = 1, 1, True
         member._coder = CategoryCoder((None,) * self.n_features_in_)
         return member
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
 
 
 @saved("IsolationDraw")

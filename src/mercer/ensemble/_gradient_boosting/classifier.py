@@ -65,7 +65,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):  # type: ig
     oob_scores_, oob_improvement_, oob_score_, init_, max_features_, feature_importances_, history_, n_iter_
         As for `GradientBoostingRegressor`.
     certificate_ : Certificate
-        The training loss, and what early stopping measured (or how much the loss fell in the last round).
+        As for `GradientBoostingRegressor`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -53,6 +53,7 @@ Monitor = Callable[[int, Any, dict[str, Any]], Any]
 class GradientBoosting(StagedSweep, MercerEstimator):
     """Base of `GradientBoostingClassifier` and `GradientBoostingRegressor`."""
 
+    _input_tags: ClassVar[tuple[str, ...]] = ("sparse", "allow_nan", "categorical")
     _search_space: ClassVar[Mapping[str, Space]] = {
         "learning_rate": Reals(0.01, 0.5, log=True),
         "n_estimators": Integers(50, 500, log=True),
@@ -141,13 +142,6 @@ class GradientBoosting(StagedSweep, MercerEstimator):
         removed = [tree.compute_feature_importances(normalize=False) for tree in trees if tree.node_count > 1]
         mean = np.mean(removed, axis=0) if removed else np.zeros(self.n_features_in_)
         return np.asarray(mean / mean.sum()) if mean.sum() > 0 else mean
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
 
 
 class _Monitored:

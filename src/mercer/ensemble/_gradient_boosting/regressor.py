@@ -97,10 +97,11 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):  # type: igno
         The squared error that the splits on each feature remove; they sum to one.
     history_ : list of dict
         `train_loss` of every round; `oob_improvement` and `validation_loss` where there are such.
+    certificate_ : Certificate
+        The training loss, and by how much it fell in the last round, or the held-out loss in the rounds that early stopping
+        waits for.
     n_iter_ : int
         The number of rounds.
-    certificate_ : Certificate
-        The training loss, and what early stopping measured (or how much the loss fell in the last round).
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

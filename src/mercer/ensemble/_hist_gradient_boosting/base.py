@@ -84,6 +84,7 @@ def loss_rule(*names: str) -> Rule:
 class HistGradientBoosting(StagedSweep, MercerEstimator):
     """Histogram boosting but for what a target is."""
 
+    _input_tags: ClassVar[tuple[str, ...]] = ("allow_nan", "sparse")
     _search_space: ClassVar[Mapping[str, Space]] = {
         "learning_rate": Reals(0.01, 0.5, log=True),
         "max_iter": Integers(50, 1000, log=True),
@@ -245,12 +246,6 @@ class HistGradientBoosting(StagedSweep, MercerEstimator):
         """The categories of each column, None for a column of numbers."""
         check_is_fitted(self)
         return list(self._coder.categories)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _require_value(params: SimpleNamespace, objective: Objective) -> None:

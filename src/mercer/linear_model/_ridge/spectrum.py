@@ -17,6 +17,12 @@ from mercer.linear_model._ridge.direct import without_noise
 EPS = float(np.finfo(np.float64).eps)
 
 
+def _shrunk(moments: FloatArray, squares: FloatArray, vectors: FloatArray, alphas: FloatArray) -> FloatArray:
+    """Solutions for each alpha: the moments along the vectors, shrunk (alphas x targets x entries of a vector)."""
+    found: FloatArray = np.einsum("kt,ka->atk", moments, _shrinkage(squares, alphas)) @ vectors.T
+    return found
+
+
 def _shrinkage(squares: FloatArray, alphas: FloatArray) -> FloatArray:
     """1 / (s + alpha) as (values x alphas); zero in directions that neither the data nor the penalty determine."""
     sums = squares[:, None] + alphas
@@ -45,9 +51,7 @@ class ColumnSpectrum:
 
     def coefs(self, alphas: FloatArray) -> FloatArray:
         """(alphas x targets x features)."""
-        shrunk = np.einsum("kt,ka->atk", self._moments, _shrinkage(self._squares, alphas))
-        found: FloatArray = shrunk @ self._vectors.T
-        return found
+        return _shrunk(self._moments, self._squares, self._vectors, alphas)
 
     def left_out(
         self, rows: Rows, means: FloatArray, weight: float, alphas: FloatArray, errors: FloatArray | None
@@ -85,9 +89,7 @@ class RowSpectrum:
 
     def duals(self, alphas: FloatArray) -> FloatArray:
         """(alphas x targets x rows)."""
-        shrunk = np.einsum("kt,ka->atk", self._moments, _shrinkage(self._squares, alphas))
-        found: FloatArray = shrunk @ self._vectors.T
-        return found
+        return _shrunk(self._moments, self._squares, self._vectors, alphas)
 
     def left_out(
         self, rows: Rows, means: FloatArray, weight: float, alphas: FloatArray, errors: FloatArray | None

@@ -131,6 +131,7 @@ class TablePreparer(TransformerMixin, MercerEstimator):  # type: ignore[misc]
     array([-0.26726124,  1.        ,  0.        ,  1.        ])
     """
 
+    _input_tags: ClassVar[tuple[str, ...]] = ("allow_nan", "categorical", "string")
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {
         "estimator": Null() | Fittable(),
         "kinds": Null() | Kinds(),
@@ -298,10 +299,3 @@ class TablePreparer(TransformerMixin, MercerEstimator):  # type: ignore[misc]
         """The report as a table of text, one line a column."""
         check_is_fitted(self)
         return summary_table(self.report_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags

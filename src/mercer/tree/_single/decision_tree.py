@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -32,6 +32,7 @@ from mercer._trees.variants import largest, parameters_of_variants, variants
 class DecisionTree(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
     """What both kinds of tree share."""
 
+    _input_tags: ClassVar[tuple[str, ...]] = ("allow_nan", "sparse", "categorical")
     tree_: Tree
     n_outputs_: int
     max_leaf_nodes: int | None
@@ -156,10 +157,3 @@ class DecisionTree(MultiOutputMixin, MercerEstimator):  # type: ignore[misc]
         Bunch with `ccp_alphas` and `impurities`, both of shape (n_steps,)
         """
         return pruning_path(clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight).tree_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        return tags
