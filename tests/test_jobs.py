@@ -79,7 +79,7 @@ def test_concurrent_users_leave_the_limits_as_they_were():
         if number % 2:
             with (
                 pytest.raises(ZeroDivisionError),
-                run_jobs([lambda: 1 / 0, effective_threads] * 2, 2, in_threads=True) as results,
+                run_jobs([lambda: 1 / 0, partial(effective_threads, None)] * 2, 2, in_threads=True) as results,
             ):
                 list(results)
         tune(Ridge(), X, X[:, 0], {"alpha": [1.0, 2.0, 3.0]}, n_jobs=2, on_trial=lambda trial: trial.number == number)
