@@ -15,10 +15,11 @@ from mercer._assessment.intervals import wilson
 from mercer._assessment.measures import Estimate, assess_classes, assess_numbers, resampled
 from mercer._assessment.predictions import ClassPredictions, NumberPredictions
 from mercer._assessment.ranking import Ranking
+from mercer._assessment.words import WORDS
 from mercer._confusion import count_classes, ratio
 from mercer._report.content import ClassMeasures, Measure
 from mercer._report.counts import known
-from mercer._report.scoring import WORDS, Scoring
+from mercer._report.scoring import Scoring
 
 LEVEL = 0.95
 
@@ -43,8 +44,8 @@ class MeasureTable:
 
     def add(self, name: str, estimate: Estimate) -> None:
         """One measure of the report's own."""
-        label, description, greater_is_better, _ = WORDS[name]
-        self._append(name, label, description, greater_is_better, name == self.scoring.measure, estimate)
+        words = WORDS[name]
+        self._append(name, words.label, words.description, words.greater_is_better, name == self.scoring.measure, estimate)
 
     def finished(self, found: ClassPredictions | NumberPredictions, bootstrap: Bootstrap) -> list[Measure]:
         """The measures, the one that models were compared by first."""

@@ -8,18 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from mercer._assessment.words import WORDS, is_loss, measure_of_scorer, plain_name
 from mercer._runs.errors import RunError
 from mercer.metrics import get_scorer, get_scorer_names
 
-_LABELS = {
-    "roc_auc": "area under the ROC curve",
-    "balanced_accuracy": "balanced accuracy",
-    "accuracy": "accuracy",
-    "neg_log_loss": "log loss",
-    "r2": "R²",
-    "neg_root_mean_squared_error": "root mean squared error",
-    "neg_mean_absolute_error": "mean absolute error",
-}
 _SHORT = {
     "auc": "roc_auc",
     "log_loss": "neg_log_loss",
@@ -69,8 +61,9 @@ def choose_metric(name: str | None, task: str, counts: Sequence[int]) -> Metric:
 
 
 def _make(name: str, reason: str) -> Metric:
-    is_loss = name.startswith("neg_")
-    return Metric(name, _LABELS.get(name, name.removeprefix("neg_").replace("_", " ")), is_loss, reason)
+    measure = measure_of_scorer(name)
+    is_its_own_name = measure is not None and WORDS[measure].scorers[0] == name  # others are shown as what was asked for
+    return Metric(name, WORDS[measure].in_full if measure and is_its_own_name else plain_name(name), is_loss(name), reason)
 
 
 def _likeness(one: str, other: str) -> float:

@@ -7,30 +7,14 @@ from dataclasses import dataclass
 from mercer._assessment.bootstrap import Bootstrap
 from mercer._assessment.measures import assess_classes, assess_numbers
 from mercer._assessment.predictions import ClassPredictions, NumberPredictions
+from mercer._assessment.words import WORDS
 
-_OF_TWO_CLASSES = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced accuracy",
-    "recall": "recall",
-    "specificity": "specificity",
-    "precision": "precision",
-    "f1": "F1",
-    "mcc": "MCC",
-    "roc_auc": "ROC AUC",
-    "average_precision": "average precision",
-    "log_loss": "log loss",
-    "brier": "Brier score",
-}
-_OF_MANY_CLASSES = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced accuracy",
-    "f1_macro": "macro F1",
-    "mcc": "MCC",
-    "roc_auc_ovr": "macro ROC AUC",
-    "log_loss": "log loss",
-    "brier": "Brier score",
-}
-_OF_NUMBERS = {"r2": "R2", "rmse": "RMSE", "mae": "MAE", "median_ae": "median absolute error"}
+_OF_TWO_CLASSES = (
+    "accuracy", "balanced_accuracy", "recall", "specificity", "precision", "f1", "mcc", "roc_auc", "average_precision",
+    "log_loss", "brier",
+)  # fmt: skip
+_OF_MANY_CLASSES = ("accuracy", "balanced_accuracy", "f1_macro", "mcc", "roc_auc_ovr", "log_loss", "brier")
+_OF_NUMBERS = ("r2", "rmse", "mae", "median_ae")
 
 
 @dataclass(frozen=True)
@@ -47,8 +31,8 @@ class Measure:
 def measure_test(found: ClassPredictions | NumberPredictions, bootstrap: Bootstrap, level: float) -> list[Measure]:
     """All measures that the predictions allow."""
     if isinstance(found, NumberPredictions):
-        words, estimates = _OF_NUMBERS, assess_numbers(found, _OF_NUMBERS, bootstrap, level)
+        estimates = assess_numbers(found, _OF_NUMBERS, bootstrap, level)
     else:
-        words = _OF_TWO_CLASSES if found.n_classes == 2 else _OF_MANY_CLASSES
-        estimates = assess_classes(found, words, bootstrap, level)
-    return [Measure(words[name], each.value, each.low, each.high, each.method) for name, each in estimates.items()]
+        names = _OF_TWO_CLASSES if found.n_classes == 2 else _OF_MANY_CLASSES
+        estimates = assess_classes(found, names, bootstrap, level)
+    return [Measure(WORDS[name].in_text, each.value, each.low, each.high, each.method) for name, each in estimates.items()]
