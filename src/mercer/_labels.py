@@ -36,8 +36,7 @@ def choose_codes(scores: npt.NDArray[Any], n_classes: int, *, zero_is_second: bo
 
 def choose_labels(scores: npt.NDArray[Any], classes: Labels, *, zero_is_second: bool = False) -> Labels:
     """The label of each row (see `choose_codes`)."""
-    labels: Labels = np.asarray(classes)[choose_codes(scores, len(classes), zero_is_second=zero_is_second)]
-    return labels
+    return np.asarray(classes).take(choose_codes(scores, len(classes), zero_is_second=zero_is_second))
 
 
 def pad_classes(
