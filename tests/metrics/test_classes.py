@@ -382,11 +382,11 @@ def test_a_weight_of_k_is_k_rows_and_one_of_zero_is_none():
     np.testing.assert_array_equal(table, confusion_matrix(*repeated))
 
 
-@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize(("values", "is_sparse"), [((0, 1), False), ((0, 1), True), ((3, 7), False)])
 @pytest.mark.parametrize("is_weighted", [False, True])
-def test_rows_and_labels_of_indicator_matrices_are_counted_as_the_peer_counts_them(is_sparse, is_weighted, monkeypatch):
+def test_rows_and_labels_of_indicator_matrices_are_counted_as_the_peer_counts_them(values, is_sparse, is_weighted, monkeypatch):
     random = np.random.default_rng(0)
-    truth, found = random.random((2, 40, 3)) < 0.6
+    truth, found = np.array(values)[(random.random((2, 40, 3)) < 0.6).astype(int)]
     weights = random.random(40) if is_weighted else None
     expected = {
         (name, normalize): getattr(sklearn.metrics, name)(truth, found, normalize=normalize, sample_weight=weights)
@@ -396,7 +396,7 @@ def test_rows_and_labels_of_indicator_matrices_are_counted_as_the_peer_counts_th
     hamming = sklearn.metrics.hamming_loss(truth, found, sample_weight=weights)
     for name in ("accuracy_score", "zero_one_loss", "hamming_loss"):  # Mercer's may stand in for the peer's own functions
         monkeypatch.setattr(sklearn.metrics, name, getattr(mercer.metrics, name))
-    given_truth = sp.csr_matrix(truth.astype(int)) if is_sparse else truth
+    given_truth = sp.csr_matrix(truth) if is_sparse else truth
     for (name, normalize), value in expected.items():
         got = getattr(mercer.metrics, name)(given_truth, found, normalize=normalize, sample_weight=weights)
         assert got == pytest.approx(value, rel=1e-14)

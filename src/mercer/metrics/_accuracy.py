@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import sklearn
+import scipy.sparse as sp
+from sklearn.utils import check_consistent_length
+from sklearn.utils.multiclass import type_of_target
 
 from mercer._params import Bool, check_value
 from mercer.metrics._labels import Array, is_multilabel
@@ -131,8 +133,14 @@ def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> floa
 
 def _wrong_labels(y_true: Any, y_pred: Any, sample_weight: Any) -> tuple[int, Array, Array | None]:
     """Of indicator matrices: the number of labels, how many of them are wrong in each row, and the weights of the rows."""
-    tables = sklearn.metrics.multilabel_confusion_matrix(y_true, y_pred, samplewise=True)
-    return int(tables[0].sum()), tables[:, 0, 1] + tables[:, 1, 0], check_sample_weight(sample_weight, len(tables))
+    kinds = type_of_target(y_true, "y_true"), type_of_target(y_pred, "y_pred")
+    if kinds[0] != kinds[1]:
+        raise ValueError(f"Classification metrics can't handle a mix of {kinds[0]} and {kinds[1]} targets.")
+    check_consistent_length(y_true, y_pred)
+    truth, found = (y.toarray() if sp.issparse(y) else np.asarray(y) for y in (y_true, y_pred))
+    if truth.shape[1] != found.shape[1]:
+        raise ValueError(f"y_true and y_pred have different numbers of labels: {truth.shape[1]} and {found.shape[1]}.")
+    return truth.shape[1], np.count_nonzero(truth != found, axis=1), check_sample_weight(sample_weight, len(truth))
 
 
 def _sum_or_share(values: Array, weights: Array | None, normalize: bool) -> float:
