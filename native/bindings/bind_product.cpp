@@ -1,16 +1,7 @@
-// Matrix products and Cholesky factors, compiled here once for all kernels.
+// Matrix products and Cholesky factors.
 #include "bindings/arrays.hpp"
 #include "core/cholesky.hpp"
 #include "core/product.hpp"
-#include "core/product_kernel.hpp"
-
-namespace mercer::detail {
-
-template struct TileProduct<double, double>;
-template struct TileProduct<float, float>;
-template struct TileProduct<float, double>;
-
-}  // namespace mercer::detail
 
 namespace mercer::bindings {
 

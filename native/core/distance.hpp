@@ -431,6 +431,7 @@ class RowGroups {
             return finish(std::size_t{0}, collector);
         }
         std::vector<decltype(start(std::size_t{0}))> collectors;
+        collectors.reserve(n_groups_);
         for (std::size_t g = 0; g < n_groups_; ++g) collectors.push_back(start(g));
         for (std::size_t first = 0, block = target_block(d_); first < k; first += block) {
             for (std::size_t g = 0; g < n_groups_; ++g) {

@@ -30,7 +30,7 @@ struct LeaveTile {
 namespace detail {
 
 // A tile of the result over one block of depth: c = beta c + alpha (left panels)' (right panels), m x n. c is not read where beta
-// is 0. Sums are taken in the type P. Defined in core/product_kernel.hpp and compiled once.
+// is 0. Sums are taken in the type P. Defined in core/product.cpp.
 template <Real P, Real Out>
 struct TileProduct {
     const P* left;
@@ -244,6 +244,23 @@ void gram_product(const Source& source, Out alpha, Out beta, Matrix<Out> c, Thre
     const detail::ProductPlan<P> plan(c.rows, c.cols, source.depth(), true);
     detail::run_product<P, Out, Source, Source>(plan, source, nullptr, alpha, beta, c, threads, finish);
 }
+
+// Adds up Gram matrices of short runs of lines on the calling thread: for kernels that see their rows block by block.
+class GramOfRuns {
+   public:
+    explicit GramOfRuns(std::size_t width) : panels_(Panel<double>::count(width) * Panels<double>::kStride) {}
+
+    // Adds source' source to the upper triangle of `sums`, whose rows are as long as the source is wide; kBlockDepth lines at most.
+    template <PanelSource<double> Source>
+    void add(const Source& source, double* sums) {
+        const std::size_t depth = source.depth(), width = source.width();
+        source.pack(0, depth, 0, width, {panels_.data(), Panels<double>::kStride});
+        detail::TileProduct<double, double>{panels_.data(), panels_.data(), depth, width, width, 1, 1, sums, width, 0}.run();
+    }
+
+   private:
+    Aligned<double> panels_;
+};
 
 // c = beta c + alpha a b, for matrices of any strides.
 template <Real T>

@@ -62,27 +62,33 @@ double huber_loss(Matrix<const T> x, std::span<const double> shift, std::span<co
     const bool has_hessian = hessian.rows > 0;
     std::vector<double> padded(p, 0.0);
     std::copy(coef.begin(), coef.end(), padded.begin());
-    const Chunks chunks = detail::sample_chunks(x.rows, q, p);
-    detail::LossSums sums(chunks.count, p);
-    std::vector<double> curvatures(has_hessian ? x.rows : 0), further(has_hessian ? 2 * x.rows : 0);
-    const double work = static_cast<double>(x.rows) * static_cast<double>(2 * q);
+    const Chunks chunks = detail::sample_chunks(x.rows, q, has_hessian ? std::min(p, detail::kFewColumns) * p : p);
+    detail::LossSums sums(chunks.count, p, has_hessian);
+    const bool has_pass = has_hessian && !sums.has_hessian();
+    std::vector<double> curvatures(has_pass ? x.rows : 0), further(has_pass ? 2 * x.rows : 0);
+    const double work = static_cast<double>(x.rows) * static_cast<double>(sums.has_hessian() ? q * q / 4 + 4 * q : 2 * q);
     detail::for_each_row_block(x, shift, p, chunks, threads.for_work(work),
-                               [&](const double* block, std::size_t n, std::size_t first, std::size_t chunk) {
+                               [&](double* block, std::size_t n, std::size_t first, std::size_t chunk) {
+                                   for (std::size_t i = 0; i < n; ++i) block[i * p + q - 1] = 0;  // the last block left its ratios
                                    detail::HuberBlock rows;
                                    detail::block_values(block, n, p, padded.data(), rows.raw);
                                    rows.apply(y.data() + first, weights.empty() ? nullptr : weights.data() + first, n, scale);
                                    sums.value(chunk) += rows.value;
                                    detail::add_slopes(block, n, p, rows.slopes, sums.gradient(chunk));
                                    sums.gradient(chunk)[q - 1] += rows.of_sigma;
-                                   if (!has_hessian) return;
+                                   if (sums.has_hessian()) {
+                                       for (std::size_t i = 0; i < n; ++i) block[i * p + q - 1] = rows.ratios[i];
+                                       sums.add_hessian(chunk, block, n, rows.curvatures);
+                                   }
+                                   if (!has_pass) return;
                                    std::copy_n(rows.curvatures, n, curvatures.data() + first);
                                    for (std::size_t i = 0; i < n; ++i) {
                                        further[2 * (first + i)] = 1;
                                        further[2 * (first + i) + 1] = rows.ratios[i];
                                    }
                                });
-    if (has_hessian) detail::write_hessian(x, shift, {further.data(), x.rows, 2, 2, 1}, curvatures, hessian, threads);
-    return sums.write(gradient).value;
+    if (has_pass) detail::write_hessian(x, shift, {further.data(), x.rows, 2, 2, 1}, curvatures, hessian, threads);
+    return sums.write(gradient, hessian).value;
 }
 
 }  // namespace mercer::linear_model

@@ -1,5 +1,5 @@
 // A loss of linear values, summed over rows: its value, gradient and Hessian in the coefficients. One pass over X, and
-// one more for the Hessian.
+// one more for the Hessian of many columns.
 //
 // Rows are (x - shift, 1), so that the last coefficient is the intercept; the shift keeps the Hessian well conditioned where the
 // columns are far from zero. Everything is summed in double precision.
@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -69,26 +70,52 @@ inline void add_slopes(const double* block, std::size_t n, std::size_t p, const 
     for (; j < p; j += S::kLanes) add_slopes_tile<1>(block + j, n, p, slopes, sums + j);
 }
 
-// Partial sums of one chunk of rows: value, curvature and gradient (p).
+// The Hessian of at most so many columns is summed along with the gradient, a result a chunk; that of more, in a pass of its own.
+inline constexpr std::size_t kFewColumns = 192;
+
+// Partial sums of each chunk of rows: value, curvature, gradient (p) and, of few columns, the upper triangle of the Hessian (p x
+// p).
 class LossSums {
    public:
-    LossSums(std::size_t n_chunks, std::size_t p) : size_(2 + p), sums_(n_chunks * size_, 0.0) {}
+    LossSums(std::size_t n_chunks, std::size_t p, bool wants_hessian)
+        : p_(p),
+          has_hessian_(wants_hessian && p <= kFewColumns),
+          size_(2 + p + (has_hessian_ ? p * p : 0)),
+          sums_(n_chunks * size_, 0.0),
+          runs_(n_chunks) {}
 
+    bool has_hessian() const { return has_hessian_; }
     double& value(std::size_t chunk) { return sums_[chunk * size_]; }
     double& curvature(std::size_t chunk) { return sums_[chunk * size_ + 1]; }
     double* gradient(std::size_t chunk) { return sums_.data() + chunk * size_ + 2; }
+    double* hessian(std::size_t chunk) { return gradient(chunk) + p_; }
 
-    // Adds the chunks up in their order, writes as many entries of the gradient as are asked for, and returns the rest.
-    LossTotal write(std::span<double> gradient_out) {
+    // Adds rows of p doubles, times their curvatures; negative ones count as zero.
+    void add_hessian(std::size_t chunk, const double* block, std::size_t n, const double* curvatures) {
+        if (!runs_[chunk]) runs_[chunk].emplace(p_);
+        double roots[kBlockDepth];
+        for (std::size_t i = 0; i < n; ++i) roots[i] = std::sqrt(std::max(curvatures[i], 0.0));
+        const Matrix<const double> rows{block, n, p_, static_cast<std::ptrdiff_t>(p_), 1};
+        runs_[chunk]->add(StridedSource<double, double>{rows, {}, {roots, n}}, hessian(chunk));
+    }
+
+    // Adds the chunks up in their order, writes as many entries of the gradient as are asked for, and the Hessian of few columns,
+    // and returns the rest.
+    LossTotal write(std::span<double> gradient_out, RowMajor<double> hessian_out) {
         for (std::size_t start = size_; start < sums_.size(); start += size_)
             for (std::size_t i = 0; i < size_; ++i) sums_[i] += sums_[start + i];
         std::copy_n(gradient(0), gradient_out.size(), gradient_out.data());
+        for (std::size_t i = 0; has_hessian_ && i < hessian_out.rows; ++i)
+            for (std::size_t j = i; j < hessian_out.cols; ++j) hessian_out(i, j) = hessian_out(j, i) = hessian(0)[i * p_ + j];
         return {value(0), curvature(0)};
     }
 
    private:
+    std::size_t p_;
+    bool has_hessian_;
     std::size_t size_;
     std::vector<double> sums_;
+    std::vector<std::optional<GramOfRuns>> runs_;
 };
 
 // Writes the sum of h_i (x_i - shift, e_i) (x_i - shift, e_i)' over the rows to `hessian`, for rows e of further columns; negative
@@ -147,10 +174,11 @@ LossTotal linear_loss(Matrix<const T> x, std::span<const double> shift, std::spa
     const bool has_hessian = hessian.rows > 0;
     std::vector<double> padded(p, 0.0);
     std::copy(coef.begin(), coef.end(), padded.begin());
-    const Chunks chunks = detail::sample_chunks(x.rows, q, p);
-    detail::LossSums sums(chunks.count, p);
-    std::vector<double> all_curvatures(has_hessian ? x.rows : 0);
-    const double work = static_cast<double>(x.rows) * static_cast<double>(2 * q);
+    const Chunks chunks = detail::sample_chunks(x.rows, q, has_hessian ? std::min(p, detail::kFewColumns) * p : p);
+    detail::LossSums sums(chunks.count, p, has_hessian);
+    const bool has_pass = has_hessian && !sums.has_hessian();
+    std::vector<double> all_curvatures(has_pass ? x.rows : 0);
+    const double work = static_cast<double>(x.rows) * static_cast<double>(sums.has_hessian() ? q * q / 4 + 4 * q : 2 * q);
     detail::for_each_row_block(x, shift, p, chunks, threads.for_work(work),
                                [&](const double* block, std::size_t n, std::size_t first, std::size_t chunk) {
                                    constexpr std::size_t kCapacity = 256 + Simd<double>::kLanes;  // a block has at most 256 rows
@@ -162,10 +190,11 @@ LossTotal linear_loss(Matrix<const T> x, std::span<const double> shift, std::spa
                                    sums.value(chunk) += loss.apply(y.data() + first, of_rows, raw, n, slopes, curvatures);
                                    sums.curvature(chunk) += lane_sum(n, [&](std::size_t i) { return curvatures[i]; });
                                    detail::add_slopes(block, n, p, slopes, sums.gradient(chunk));
-                                   if (has_hessian) std::copy_n(curvatures, n, all_curvatures.data() + first);
+                                   if (sums.has_hessian()) sums.add_hessian(chunk, block, n, curvatures);
+                                   if (has_pass) std::copy_n(curvatures, n, all_curvatures.data() + first);
                                });
-    if (has_hessian) detail::write_hessian(x, shift, detail::ones(x.rows), all_curvatures, hessian, threads);
-    return sums.write(gradient);
+    if (has_pass) detail::write_hessian(x, shift, detail::ones(x.rows), all_curvatures, hessian, threads);
+    return sums.write(gradient, hessian);
 }
 
 // For slopes g and curvatures h >= 0 of the rows themselves: writes the sums of g_i (x_i - shift, 1) to `gradient` and of
@@ -175,15 +204,16 @@ void weighted_sums(Matrix<const T> x, std::span<const double> shift, std::span<c
                    std::span<const double> curvatures, std::span<double> gradient, RowMajor<double> hessian, Threads threads) {
     const std::size_t q = x.cols + 1;
     const std::size_t p = Simd<double>::round_up(q);
-    const Chunks chunks = detail::sample_chunks(x.rows, q, p);
-    detail::LossSums sums(chunks.count, p);
-    const double work = static_cast<double>(x.rows) * static_cast<double>(q);
+    const Chunks chunks = detail::sample_chunks(x.rows, q, std::min(p, detail::kFewColumns) * p);
+    detail::LossSums sums(chunks.count, p, true);
+    const double work = static_cast<double>(x.rows) * static_cast<double>(sums.has_hessian() ? q * q / 4 + 2 * q : q);
     detail::for_each_row_block(x, shift, p, chunks, threads.for_work(work),
                                [&](const double* block, std::size_t n, std::size_t first, std::size_t chunk) {
                                    detail::add_slopes(block, n, p, slopes.data() + first, sums.gradient(chunk));
+                                   if (sums.has_hessian()) sums.add_hessian(chunk, block, n, curvatures.data() + first);
                                });
-    sums.write(gradient);
-    detail::write_hessian(x, shift, detail::ones(x.rows), curvatures, hessian, threads);
+    sums.write(gradient, hessian);
+    if (!sums.has_hessian()) detail::write_hessian(x, shift, detail::ones(x.rows), curvatures, hessian, threads);
 }
 
 // The loss of given linear values, for rows that are not dense: returns the sum of weight times loss, writes weight times the

@@ -1,9 +1,8 @@
-// The innermost loops of core/product.hpp. Included where they are compiled, and nowhere else.
-#pragma once
-
-#include <cstddef>
-
+// The innermost loops of all products, compiled once.
 #include "core/product.hpp"
+
+#include <algorithm>
+#include <cstddef>
 
 namespace mercer::detail {
 
@@ -84,5 +83,9 @@ void TileProduct<P, Out>::run() const {
         }
     }
 }
+
+template struct TileProduct<double, double>;
+template struct TileProduct<float, float>;
+template struct TileProduct<float, double>;
 
 }  // namespace mercer::detail
