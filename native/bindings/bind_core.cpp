@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>

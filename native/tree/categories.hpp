@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
+#include <span>
 #include <vector>
 
 #include "tree/split.hpp"
@@ -13,6 +13,9 @@ namespace mercer::tree {
 namespace detail {
 
 inline constexpr std::size_t kAllSubsets = 9;  // up to so many categories, every set is tried where no order is known to be best
+
+// The order of the keys: 0, 1, ... sorted by them, equal ones as they were.
+void sort_by_keys(std::span<const double> keys, std::span<std::size_t> order);
 
 // The categories of one node, each with its rows' sums.
 template <class Criterion>
@@ -42,11 +45,12 @@ class CategorySearch {
 
     void run() {
         std::vector<std::size_t> order(codes_.size());
+        std::vector<double> keys(codes_.size());
         const bool is_ordered = criterion_.n_keys() == 1;
         if (!is_ordered && codes_.size() <= kAllSubsets) return try_all_subsets();
         for (std::size_t k = 0; k < criterion_.n_keys(); ++k) {
-            std::iota(order.begin(), order.end(), std::size_t{0});
-            std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a, k) < key(b, k); });
+            for (std::size_t c = 0; c < keys.size(); ++c) keys[c] = criterion_.key(sums_.data() + c * n_sums_, k);
+            sort_by_keys(keys, order);
             try_beginnings(order);
         }
         if (!is_ordered)
@@ -54,7 +58,6 @@ class CategorySearch {
     }
 
    private:
-    double key(std::size_t c, std::size_t k) const { return criterion_.key(sums_.data() + c * n_sums_, k); }
     void accumulate(std::vector<double>& to, std::size_t c) const {
         for (std::size_t s = 0; s < n_sums_; ++s) to[s] += sums_[c * n_sums_ + s];
     }
