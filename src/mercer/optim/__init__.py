@@ -1,7 +1,6 @@
 """Descent methods for your own functions: directions, step rules, stochastic optimisers and learning-rate schedules."""
 
 from mercer.optim._directions import ConjugateGradient, GradientDescent, Method, Newton
-from mercer.optim._flat import FlatParameters
 from mercer.optim._functions import Quadratic
 from mercer.optim._minimize import minimize
 from mercer.optim._optimizers import SGD, AdaGrad, Adam, Momentum, Nesterov, Optimizer, RMSProp
@@ -23,7 +22,6 @@ __all__ = [  # noqa: RUF022  # in the order of sorted()
     "CosineDecay",
     "DecreasingStep",
     "ExponentialDecay",
-    "FlatParameters",
     "GradientDescent",
     "InverseDecay",
     "Iteration",

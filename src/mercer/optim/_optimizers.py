@@ -39,7 +39,7 @@ class Optimizer(Checked):
 
     Examples
     --------
-    A model with several arrays keeps a state for each, or all of them in one vector (`FlatParameters`):
+    A model with several arrays keeps a state for each:
 
     >>> import numpy as np
     >>> from mercer.optim import Adam

@@ -34,7 +34,8 @@ class FlatParameters:
     Examples
     --------
     >>> import numpy as np
-    >>> from mercer.optim import Adam, FlatParameters
+    >>> from mercer._flat import FlatParameters
+    >>> from mercer.optim import Adam
     >>> parameters = FlatParameters([np.ones((2, 2)), np.zeros(3)])
     >>> gradients = parameters.like()
     >>> for gradient in gradients.arrays:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mercer.optim import SGD, AdaGrad, Adam, FlatParameters, Momentum, Nesterov, RMSProp
+from mercer._flat import FlatParameters
+from mercer.optim import SGD, AdaGrad, Adam, Momentum, Nesterov, RMSProp
 
 SHAPES = [(3, 4), (4,), (), (0, 2), (4, 1)]
 
