@@ -21,8 +21,8 @@ inline double pocon(RowMajor<const double> l, double norm) {
     char upper = 'U';  // a row-major matrix is the transpose of a column-major one
     int n = static_cast<int>(l.rows), info = 0;
     double rcond = 1;
-    std::vector<double> work(3 * l.rows);
-    std::vector<int> integers(l.rows);
+    std::vector<double> work(3 * static_cast<std::size_t>(n));
+    std::vector<int> integers(static_cast<std::size_t>(n));
     // Fortran's prototypes know no const; the routine does not write to the factor.
     if (n > 0) pocon_routine(&upper, &n, const_cast<double*>(l.data), &n, &norm, &rcond, work.data(), integers.data(), &info);
     require(info == 0, "pocon: a value is not valid");
