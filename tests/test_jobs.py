@@ -177,8 +177,12 @@ def test_ctrl_c_in_a_search_with_two_jobs_does_not_wait_for_running_fits():
     X = np.random.RandomState(0).randn(30, 3)
     helper = threading.Thread(target=interrupt)
     helper.start()
-    result = tune(Stubborn(), X, X[:, 0], {"alpha": [1.0, 2.0, 3.0]}, n_jobs=2, refit=False)
-    helper.join()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # workers of pytest ignore it
+    try:
+        result = tune(Stubborn(), X, X[:, 0], {"alpha": [1.0, 2.0, 3.0]}, n_jobs=2, refit=False)
+        helper.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert result.status == "interrupted"
     assert not ended
     release.set()

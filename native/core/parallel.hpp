@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <mutex>
 
 #include "core/interrupt.hpp"
 
@@ -71,5 +72,18 @@ void parallel_for(std::size_t n_tasks, Threads threads, Body&& body, Schedule sc
     const auto run_lane = [&](std::size_t lane) { run(lanes.begin(lane), lanes.end(lane)); };
     detail::run_tasks(n_lanes, n_lanes, run_lane);
 }
+
+// Lets one task at a time through, for what tasks of a loop do to something that they share.
+class Turns {
+   public:
+    template <class Body>
+    void take(Body&& body) {
+        const std::lock_guard lock(mutex_);
+        body();
+    }
+
+   private:
+    std::mutex mutex_;
+};
 
 }  // namespace mercer

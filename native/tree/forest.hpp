@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -55,10 +54,11 @@ class JoinedTrees {
 
     // Takes the tree of this number. Threads may call this at the same time.
     void put(std::size_t number, Grown tree) {
-        const std::lock_guard lock(mutex_);
-        waiting_[number] = std::move(tree);
-        for (; node_counts.size() < waiting_.size() && waiting_[node_counts.size()]; waiting_[node_counts.size() - 1].reset())
-            append(*waiting_[node_counts.size()]);
+        turns_.take([&] {
+            waiting_[number] = std::move(tree);
+            for (; node_counts.size() < waiting_.size() && waiting_[node_counts.size()]; waiting_[node_counts.size() - 1].reset())
+                append(*waiting_[node_counts.size()]);
+        });
     }
 
     std::vector<std::int64_t> node_counts;
@@ -87,7 +87,7 @@ class JoinedTrees {
         to.insert(to.end(), from.begin(), from.end());
     }
 
-    std::mutex mutex_;
+    Turns turns_;
     std::vector<std::optional<Grown>> waiting_;
 };
 

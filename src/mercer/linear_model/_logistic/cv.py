@@ -58,6 +58,8 @@ class LogisticRegressionCV(LogisticClassifier):
         How to split; a number means that many stratified folds. None means five, or as many as the smallest class has rows.
     dual : bool, default=False
         As in `LogisticRegression`.
+    penalty : {'l1', 'l2', 'elasticnet'}, default='deprecated'
+        The peer's older way to say `l1_ratios`.
     scoring : str, callable or None, default='warn'
         What is best: the name of a scorer or a function of (estimator, X, y); None (what 'warn' stands for) means accuracy.
     solver : str, default='lbfgs'
@@ -81,8 +83,6 @@ class LogisticRegressionCV(LogisticClassifier):
     use_legacy_attributes : bool, default='warn'
         The shapes of `C_`, `l1_ratio_`, `coefs_paths_`, `scores_` and `n_iter_`, as in scikit-learn: True (what 'warn' stands
         for) repeats them for each class in dicts and arrays, False gives numbers and plain arrays.
-    penalty : {'l1', 'l2', 'elasticnet'}, default='deprecated'
-        The peer's older way to say `l1_ratios`.
     parametrization : {'softmax', 'reference', 'separate'}, default='softmax'
         As in `LogisticRegression`.
 
@@ -164,6 +164,7 @@ class LogisticRegressionCV(LogisticClassifier):
         fit_intercept: bool = True,
         cv: Any = None,
         dual: bool = False,
+        penalty: str = "deprecated",
         scoring: str | Callable[..., float] | None = "warn",
         solver: str = "lbfgs",
         tol: float = 1e-4,
@@ -175,7 +176,6 @@ class LogisticRegressionCV(LogisticClassifier):
         intercept_scaling: float = 1.0,
         random_state: int | np.random.RandomState | None = None,
         use_legacy_attributes: bool | str = "warn",
-        penalty: str = "deprecated",
         parametrization: str = "softmax",
     ) -> None:
         self.Cs = Cs
@@ -183,6 +183,7 @@ class LogisticRegressionCV(LogisticClassifier):
         self.fit_intercept = fit_intercept
         self.cv = cv
         self.dual = dual
+        self.penalty = penalty
         self.scoring = scoring
         self.solver = solver
         self.tol = tol
@@ -194,7 +195,6 @@ class LogisticRegressionCV(LogisticClassifier):
         self.intercept_scaling = intercept_scaling
         self.random_state = random_state
         self.use_legacy_attributes = use_legacy_attributes
-        self.penalty = penalty
         self.parametrization = parametrization
 
     @fit_method
