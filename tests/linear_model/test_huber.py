@@ -10,6 +10,8 @@ from hypothesis import given, settings, strategies as st
 
 from mercer._native import kernels
 from mercer.linear_model import HuberRegressor
+from mercer.linear_model._robust import huber_newton
+from mercer.linear_model._robust.huber_loss import HuberLoss, SparseHuberRows
 from tests.reference.robust import huber_objective
 
 
@@ -42,6 +44,41 @@ def test_it_equals_scikit_learn(epsilon, alpha, fit_intercept, weighted, make):
     np.testing.assert_allclose(ours.scale_, theirs.scale_, rtol=1e-2)
     assert (ours.outliers_ == theirs.outliers_).mean() > 0.99
     np.testing.assert_array_equal(ours.outliers_, np.abs(y - X @ ours.coef_ - ours.intercept_) > ours.scale_ * epsilon)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 10.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("make", [np.asfortranarray, sp.csr_matrix])
+@pytest.mark.parametrize("d", [4, 150])
+def test_steps_without_a_hessian_end_where_those_with_one_do(alpha, fit_intercept, weighted, make, d, monkeypatch):
+    X, y = make_data(50, d)
+    X -= np.arange(d) * 0.99
+    weights = np.random.default_rng(1).uniform(0.1, 2, size=len(y)) if weighted else None
+    params = {"alpha": alpha, "fit_intercept": fit_intercept}
+    with_hessian = HuberRegressor(**params).fit(make(X), y, weights)
+    monkeypatch.setattr(huber_newton, "MOST_HESSIAN_COLUMNS", 0)
+    monkeypatch.setattr(HuberLoss, "least_squares", None)
+    without = HuberRegressor(**params).fit(make(X), y, weights)
+    assert without.certificate_.converged
+    spread = 1e-5 * np.abs(y).max()
+    np.testing.assert_allclose(without.predict(X), with_hessian.predict(X), atol=spread)
+    assert objective(without, X, y, weights) <= objective(with_hessian, X, y, weights) * (1 + 1e-3) + 1e-5
+    if alpha > 0:
+        assert without.certificate_.gap <= without.certificate_.tol * without.certificate_.primal
+
+
+@pytest.mark.parametrize(("shape", "density"), [((40, 20_000), 0.005), ((3000, 1100), 0.02)])
+def test_many_columns_need_no_hessian(shape, density, monkeypatch):
+    random = np.random.default_rng(0)
+    X = sp.random(*shape, density=density, format="csr", random_state=0, data_rvs=random.standard_normal)
+    y = X @ random.normal(size=shape[1]) + random.normal(size=shape[0])
+    y[:5] += 100
+    monkeypatch.setattr(SparseHuberRows, "weighted_sums", None)
+    model = HuberRegressor(alpha=0.1).fit(X, y)
+    assert model.certificate_.converged
+    assert model.certificate_.gap <= 1e-4 * model.certificate_.primal
+    np.testing.assert_allclose(objective(model, X, y), model.certificate_.primal, rtol=1e-6)
 
 
 @settings(max_examples=40, deadline=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import cast
 
 import numpy as np
@@ -48,25 +49,39 @@ class ConjugateNewton(Descent):
         curvatures, gradient = self.at.row_curvatures, self.at.gradient
         assert curvatures is not None
         has_intercept = self.problem.has_intercept
-        scales = self._rows.curvature_diagonal(curvatures) + self._ridge
-        scales = np.where(scales > 0, scales, 1.0)
-        direction, left = np.zeros_like(gradient), -gradient
-        scaled = left / scales
-        search, size = scaled.copy(), dot(left, scaled)
-        enough = ACCURACY**2 * size
-        for _ in range(MOST_PRODUCTS):
-            product = self._rows.curvature_product(curvatures, search) + self._ridge * search
+
+        def product(vector: FloatArray) -> FloatArray:
+            bent: FloatArray = self._rows.curvature_product(curvatures, vector) + self._ridge * vector
             if not has_intercept:
-                product[-1] = 0.0
-            curvature = dot(search, product)
-            if not curvature > 0:
-                break
-            length = size / curvature
-            direction += length * search
-            left -= length * product
-            scaled = left / scales
-            before, size = size, dot(left, scaled)
-            if size <= enough:
-                break
-            search = scaled + size / before * search
-        return direction
+                bent[-1] = 0.0
+            return bent
+
+        return conjugate_direction(product, self._rows.curvature_diagonal(curvatures) + self._ridge, gradient)
+
+
+def conjugate_direction(
+    product: Callable[[FloatArray], FloatArray], diagonal: FloatArray, gradient: FloatArray, accuracy: float = ACCURACY
+) -> FloatArray:
+    """Nearly minus the inverse Hessian times the gradient, for a Hessian known by its products and its (rough) diagonal.
+
+    By conjugate gradients, until the share `accuracy` of the gradient is left in the model of second order.
+    """
+    scales = np.where(diagonal > 0, diagonal, 1.0)
+    direction, left = np.zeros_like(gradient), -gradient
+    scaled = left / scales
+    search, size = scaled.copy(), dot(left, scaled)
+    enough = accuracy**2 * size
+    for _ in range(MOST_PRODUCTS):
+        bent = product(search)
+        curvature = dot(search, bent)
+        if not curvature > 0:
+            break
+        length = size / curvature
+        direction += length * search
+        left -= length * bent
+        scaled = left / scales
+        before, size = size, dot(left, scaled)
+        if size <= enough:
+            break
+        search = scaled + size / before * search
+    return direction

@@ -13,11 +13,10 @@ from mercer._base import FitTask, fit_method, run_solver
 from mercer._linear import LinearRegressor
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, Verbosity, check_params
-from mercer._solvers.newton import newton_direction
 from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NO_LIKELIHOOD, NoSummary
 from mercer.linear_model._robust.huber_loss import HuberLoss, make_huber_rows
-from mercer.linear_model._robust.huber_newton import HuberNewton
+from mercer.linear_model._robust.huber_newton import first_point, make_solver
 from mercer.linear_model._smooth import check_rows, smooth_outcome, warm_point
 
 
@@ -69,7 +68,8 @@ class HuberRegressor(NoSummary, LinearRegressor):
     Notes
     -----
     The start is least squares. A step of Newton's method in all unknowns at once costs one pass over X, O(n d^2); there are
-    about ten. The gap is that of the dual problem :math:`\max_u \sum_i s_i u_i y_i - \|X^\top (s \circ u)\|^2 / (4 \alpha)`
+    about ten. With more than a thousand columns no Hessian is formed, and the steps are taken by conjugate gradients, O(n d) a
+    product. The gap is that of the dual problem :math:`\max_u \sum_i s_i u_i y_i - \|X^\top (s \circ u)\|^2 / (4 \alpha)`
     with :math:`|u_i| \le 2 \epsilon`, :math:`\sum_i s_i u_i^2 \le 4 \sum_i s_i` and :math:`\sum_i s_i u_i = 0`, at a feasible
     point that every iteration leaves for nothing.
 
@@ -148,9 +148,9 @@ class HuberRegressor(NoSummary, LinearRegressor):
         task = FitTask.start(self, X, y, n_subtasks=params.max_iter)
         rows = make_huber_rows(X, is_shifted=params.fit_intercept, n_threads=effective_threads(params.n_jobs))
         problem = HuberLoss(rows, y, weights, epsilon=params.epsilon, alpha=params.alpha, has_intercept=params.fit_intercept)
-        if not np.isfinite(problem.gram).all() or not np.isfinite(problem.least_scale):
+        if not np.isfinite(problem.column_squares).all() or not np.isfinite(problem.least_scale):
             require_no_overflow(self, X, "the sums of squares over its rows")
-        solver = HuberNewton(problem, self._start(problem, params), tol=params.tol)
+        solver = make_solver(problem, self._start(problem, params), tol=params.tol)
 
         def fitted() -> dict[str, Any]:
             return _attributes(problem, solver.point, X.dtype)
@@ -166,8 +166,7 @@ class HuberRegressor(NoSummary, LinearRegressor):
         warm = warm_point(self, problem.rows, params)
         if warm is not None:
             return np.append(warm, max(float(self.scale_), problem.least_scale))
-        point = newton_direction(problem.least_squares())
-        return np.append(point, problem.best_scale(point, 1e-3))
+        return first_point(problem)
 
 
 def _attributes(problem: HuberLoss, point: FloatArray, dtype: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
+from mercer._lazy import lazy_property
 from mercer._native import kernels
 from mercer._solvers.linear_loss import DenseLinearRows, Evaluation, LinearRows, SparseLinearRows
 
@@ -102,12 +103,22 @@ class HuberLoss:
         self.rows, self.y, self.weights, self.has_intercept = rows, y, weights, has_intercept
         self.epsilon, self.alpha = epsilon, alpha
         s = np.ones(len(y)) if weights is None else weights
-        # X' s y and X' s X: for the start, and the last line of the second for the gap.
-        self.moments, self.gram = rows.weighted_sums(s * y, s)
+        self.column_sums = rows.slope_sums(s)[:-1]
         self.total_weight, self.sum_of_y = float(s.sum()), float((s * y).sum())
         mean = self.sum_of_y / self.total_weight
         spread = float(np.sqrt((s * (y - mean) ** 2).sum() / self.total_weight))
         self.least_scale = LEAST_SCALE * (spread or abs(mean) or 1.0)
+
+    @lazy_property
+    def column_squares(self) -> FloatArray:
+        """The weighted sums of the squares of the columns."""
+        s = np.ones(len(self.y)) if self.weights is None else self.weights
+        means, deviations = self.rows.column_moments(s)
+        return deviations + self.total_weight * means**2
+
+    @lazy_property
+    def sum_of_squared_y(self) -> float:
+        return float(((1.0 if self.weights is None else self.weights) * self.y**2).sum())
 
     def evaluate(self, point: FloatArray, *, with_hessian: bool = False) -> HuberEvaluation:
         value, gradient, hessian = self.rows.huber(self.y, self.weights, self.epsilon, point, with_hessian=with_hessian)
@@ -123,7 +134,9 @@ class HuberLoss:
 
     def least_squares(self) -> Evaluation:
         """The objective of penalised least squares at zero: one Newton step from there is its solution."""
-        return self._completed(Evaluation(0.0, -self.moments, self.gram.copy()), self.alpha)
+        s = np.ones(len(self.y)) if self.weights is None else self.weights
+        moments, gram = self.rows.weighted_sums(s * self.y, s)
+        return self._completed(Evaluation(0.0, -moments, gram), self.alpha)
 
     def _completed(self, at: Evaluation, ridge: float) -> Evaluation:
         """A problem in (w, b) with the ridge on its diagonal and, where there is no intercept, none in it."""
@@ -144,13 +157,17 @@ class HuberLoss:
 
         A row's curvature is its slope over its residual, as in reweighted least squares: outliers have some, too.
         """
-        sigma, s = point[-1], np.ones(len(self.y)) if self.weights is None else self.weights
         residuals = self.y - self.rows.values(point[:-1])
-        sizes = np.maximum(np.abs(residuals), sigma * self.epsilon)
-        curvatures = np.where(np.abs(residuals) <= sigma * self.epsilon, 2 * s / sigma, 2 * s * self.epsilon / sizes)
+        curvatures = self.majorised_curvatures(residuals, point[-1])
         gradient, hessian = self.rows.weighted_sums(-curvatures * residuals, curvatures)
         gradient[:-1] += 2 * self.alpha * point[:-2]
         return self._completed(Evaluation(0.0, gradient, hessian), 2 * self.alpha)
+
+    def majorised_curvatures(self, residuals: FloatArray, sigma: float) -> FloatArray:
+        """Those of the rows in the quadratic bound."""
+        s = np.ones(len(self.y)) if self.weights is None else self.weights
+        sizes = np.maximum(np.abs(residuals), sigma * self.epsilon)
+        return np.where(np.abs(residuals) <= sigma * self.epsilon, 2 * s / sigma, 2 * s * self.epsilon / sizes)
 
     def best_scale(self, coef: FloatArray, tol: float) -> float:
         """The best sigma for coefficients and intercept, to the relative precision `tol`.
@@ -187,7 +204,7 @@ class HuberLoss:
         if self.has_intercept:
             mean = sum_of_u / total
             linear -= mean * self.sum_of_y
-            g = g - mean * self.gram[-1, :-1]
+            g = g - mean * self.column_sums
             squares -= total * mean**2
             shrink = 2 * self.epsilon / (2 * self.epsilon + abs(mean))
         if squares > 4 * total:

@@ -5,12 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from mercer._arrays import FloatArray
-from mercer._solvers.descent import Descent
+from mercer._solvers.conjugate_newton import conjugate_direction
+from mercer._solvers.descent import Descent, dot
 from mercer._solvers.linear_loss import Evaluation
 from mercer._solvers.newton import newton_direction
 from mercer._trace import Record
 from mercer.linear_model._robust.huber_loss import HuberEvaluation, HuberLoss
 
+MOST_HESSIAN_COLUMNS = 1000  # beyond, a Hessian costs more than the products with it that a step takes
+START_ACCURACY = 1e-3  # of least squares by conjugate gradients, as a start
+MET_ACCURACY = 1e-9  # of one that meets the rows, down to the bound of the scale
+STEP_ACCURACY = 0.3  # of a step: until the outliers are settled, better ones are of no use
+GIVEN_ACCURACY = 1e-2  # of steps with a given fall of sigma, which descend only if they are near enough to the best
+LAST_PLACES = 16  # of a residual that sums over many columns round
 LEAST_SHARE = 0.5  # of the scale that one step leaves: its model is good near the present scale only
 
 
@@ -38,7 +45,11 @@ class HuberNewton(Descent):
 
     @property
     def tol(self) -> float:
-        return max(self._tol, self.problem.resolution(self.at))
+        return max(self._tol, self._resolution())
+
+    def _resolution(self) -> float:
+        """What rounding leaves of the gradient."""
+        return self.problem.resolution(self.at)
 
     def step(self) -> Record:
         before, length = self.point, self._advance(self._direction())["step"]
@@ -54,9 +65,9 @@ class HuberNewton(Descent):
         For points where all but a few rows are outliers, so that the Hessian says nothing about the rest.
         """
         problem = self.problem
-        coef = self.point[:-1] + newton_direction(problem.majoriser(self.point))
+        coef = self.point[:-1] + self._majorised_direction()
         point = np.append(coef, problem.best_scale(coef, 1e-12))
-        at = problem.evaluate(point, with_hessian=True)
+        at = problem.evaluate(point, with_hessian=self.needs_hessian)
         if not at.value < self.at.value:
             return False
         self.point, self.at = point, at
@@ -67,10 +78,21 @@ class HuberNewton(Descent):
         sigma, floor = self.point[-1], self.problem.least_scale
         least = max(LEAST_SHARE * sigma, floor)
         if not self.is_at_bound:
-            direction = newton_direction(self.at)
+            direction = self._newton_direction()
             if sigma + direction[-1] >= least:
                 return direction
-        fall, at = min(least - sigma, 0.0), self.at
+        return self._direction_given(min(least - sigma, 0.0))
+
+    def _newton_direction(self) -> FloatArray:
+        return newton_direction(self.at)
+
+    def _majorised_direction(self) -> FloatArray:
+        """That of the coefficients and the intercept to the minimum of the quadratic bound."""
+        return newton_direction(self.problem.majoriser(self.point))
+
+    def _direction_given(self, fall: float) -> FloatArray:
+        """Newton's for a given step of sigma."""
+        at = self.at
         assert at.hessian is not None
         gradient, hessian = at.gradient + fall * at.hessian[-1], at.hessian.copy()
         gradient[-1] = -fall
@@ -81,3 +103,110 @@ class HuberNewton(Descent):
         point = super()._moved(length, direction)
         point[-1] = max(point[-1], self.problem.least_scale)
         return point
+
+
+class HuberConjugateNewton(HuberNewton):
+    """The same steps without a Hessian, by conjugate gradients: for many columns.
+
+    A product with the Hessian, X' C X in X with the columns 1 and r / sigma added, is one with X and one with its transpose.
+    """
+
+    needs_hessian = False
+
+    def _newton_direction(self) -> FloatArray:
+        hessian = self._hessian
+        return conjugate_direction(hessian.product, hessian.diagonal, self.at.gradient, STEP_ACCURACY)
+
+    def _direction_given(self, fall: float) -> FloatArray:
+        hessian = self._hessian
+        of_fall = hessian.product(np.append(np.zeros(len(self.point) - 1), fall))
+        gradient = (self.at.gradient + of_fall)[:-1]
+        fixed = hessian.without_scale()
+        return np.append(conjugate_direction(fixed.product, fixed.diagonal, gradient, GIVEN_ACCURACY), fall)
+
+    def _majorised_direction(self) -> FloatArray:
+        problem, point = self.problem, self.point
+        residuals = problem.y - problem.rows.values(point[:-1])
+        bound = HuberHessian(problem, problem.majorised_curvatures(residuals, float(point[-1])), 2 * problem.alpha)
+        return conjugate_direction(bound.product, bound.diagonal, self.at.gradient[:-1], GIVEN_ACCURACY)
+
+    @property
+    def _hessian(self) -> HuberHessian:
+        """The Hessian here, in one pass over X."""
+        problem, sigma = self.problem, float(self.point[-1])
+        s = np.ones(len(problem.y)) if problem.weights is None else problem.weights
+        ratios = (problem.y - problem.rows.values(self.point[:-1])) / sigma
+        curvatures = np.where(np.abs(ratios) <= problem.epsilon, 2 * s / sigma, 0)
+        return HuberHessian(problem, curvatures, 2 * problem.alpha, ratios)
+
+    def _resolution(self) -> float:
+        """By the inequality of Cauchy and Schwarz, from what rounding in the last places changes of the residuals."""
+        problem, curvature = self.problem, 2 / float(self.point[-1])
+        of_columns = np.sqrt(curvature * float(problem.column_squares.max()))
+        of_rows = np.sqrt(curvature * problem.sum_of_squared_y)
+        return LAST_PLACES * float(np.finfo(np.float64).eps) * float(of_columns * of_rows)
+
+
+class HuberHessian:
+    """(X, 1, z)' C (X, 1, z) plus a ridge, for curvatures C of the rows, by its products; z may be left out."""
+
+    def __init__(self, problem: HuberLoss, curvatures: FloatArray, ridge: float, ratios: FloatArray | None = None) -> None:
+        self._problem, self._curvatures, self._ridge, self._ratios = problem, curvatures, ridge, ratios
+        # As if the curvatures were those of all rows alike, which is near enough to scale by, and needs no pass over X.
+        total, squares = float(curvatures.sum()), problem.column_squares
+        if problem.rows.n_rows <= problem.rows.n_features:
+            # One scale for all columns: directions are then combinations of the rows, as the solution is, and need not be
+            # freed of parts that the penalty alone sees.
+            squares = np.full_like(squares, squares.mean())
+        self.diagonal = np.append(squares * (total / problem.total_weight) + ridge, total)
+        if ratios is not None:
+            self.diagonal = np.append(self.diagonal, float((curvatures * ratios**2).sum()))
+
+    def without_scale(self) -> HuberHessian:
+        return HuberHessian(self._problem, self._curvatures, self._ridge)
+
+    def product(self, vector: FloatArray) -> FloatArray:
+        n_columns, rows = self._problem.rows.n_features, self._problem.rows
+        values = rows.values(vector[: n_columns + 1])
+        if self._ratios is not None:
+            values += self._ratios * vector[-1]
+        values *= self._curvatures
+        bent = rows.slope_sums(values)
+        bent[:-1] += self._ridge * vector[:n_columns]
+        if not self._problem.has_intercept:
+            bent[-1] = 0.0
+        return bent if self._ratios is None else np.append(bent, dot(values, self._ratios))
+
+
+def make_solver(problem: HuberLoss, start: FloatArray, *, tol: float) -> HuberNewton:
+    """Newton's method with a Hessian, or where X has many columns without."""
+    make = HuberNewton if problem.rows.n_features <= MOST_HESSIAN_COLUMNS else HuberConjugateNewton
+    return make(problem, start, tol=tol)
+
+
+def first_point(problem: HuberLoss) -> FloatArray:
+    """Penalised least squares with the best scale for it, nearly, where X has many columns.
+
+    Then, with no more rows than columns, least squares of a penalty as small as the bound of the scale makes it may be better:
+    where the rows can be met, that is the solution, and steps of Newton's method would be many until they are there.
+    """
+    if problem.rows.n_features <= MOST_HESSIAN_COLUMNS:
+        return _with_scale(problem, newton_direction(problem.least_squares()))
+    point = _with_scale(problem, _conjugate_least_squares(problem, problem.alpha, START_ACCURACY))
+    if problem.rows.n_rows > problem.rows.n_features:
+        return point
+    met = _with_scale(problem, _conjugate_least_squares(problem, problem.alpha * problem.least_scale, MET_ACCURACY))
+    return met if problem.evaluate(met).value < problem.evaluate(point).value else point
+
+
+def _with_scale(problem: HuberLoss, coef: FloatArray) -> FloatArray:
+    return np.append(coef, problem.best_scale(coef, 1e-3))
+
+
+def _conjugate_least_squares(problem: HuberLoss, ridge: float, accuracy: float) -> FloatArray:
+    s = np.ones(len(problem.y)) if problem.weights is None else problem.weights
+    moments = problem.rows.slope_sums(s * problem.y)
+    if not problem.has_intercept:
+        moments[-1] = 0
+    hessian = HuberHessian(problem, s, ridge)
+    return conjugate_direction(hessian.product, hessian.diagonal, -moments, accuracy)
