@@ -111,10 +111,12 @@ class HuberLoss:
 
     @lazy_property
     def column_squares(self) -> FloatArray:
-        """The weighted sums of the squares of the columns."""
+        """The weighted sums of the squares of the columns; not finite where X is not, or they overflow."""
         s = np.ones(len(self.y)) if self.weights is None else self.weights
-        means, deviations = self.rows.column_moments(s)
-        return deviations + self.total_weight * means**2
+        with np.errstate(over="ignore", invalid="ignore"):
+            means, deviations = self.rows.column_moments(s)
+            squares: FloatArray = deviations + self.total_weight * means**2
+        return squares
 
     @lazy_property
     def sum_of_squared_y(self) -> float:
