@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._native import kernels
+from mercer.calibration import CalibratedClassifierCV
 from mercer.calibration._maps import fit_isotonic, fit_sigmoid
 from tests.reference import calibration as naive
 
@@ -112,3 +114,20 @@ def test_any_number_of_threads_gives_the_same_bits():
         for n_threads, line in enumerate(values, 1):
             kernel(scores, *arguments, line, n_threads)
         np.testing.assert_array_equal(*values)
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic", "temperature"])
+def test_maps_count_as_fitted_and_fit_makes_another(method):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
+    fitted = CalibratedClassifierCV(method=method, cv=2).fit(X, y).calibrated_classifiers_[0].calibrators[0]
+    check_is_fitted(fitted)
+    scores = np.stack([-X[:, 0], X[:, 0]], axis=1) if method == "temperature" else X[:, 0]
+    weights = rng.integers(0, 3, size=60)
+    weighted, repeated = (
+        fitted.fit(scores, y, weights).predict(scores),
+        fitted.fit(np.repeat(scores, weights, axis=0), np.repeat(y, weights)).predict(scores),
+    )
+    np.testing.assert_allclose(weighted, repeated, rtol=1e-8)
+    assert not np.allclose(weighted, fitted.predict(scores))

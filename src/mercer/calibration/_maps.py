@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.special import log_softmax, logit, softmax
+from sklearn.utils import Tags, TargetTags
 
-from mercer._arrays import FloatArray
+from mercer._arrays import FloatArray, check_weights
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._saved import saved
@@ -18,14 +19,30 @@ from mercer._trace import Certificate, Status
 _MAX_STEPS = 100  # Newton's method needs about six; it gives up only where rounding stops it
 
 
+class FittedMap:
+    """A map as scikit-learn knows estimators: `check_is_fitted` looks for tags, `fit`, and names that end with "_"."""
+
+    def __sklearn_tags__(self) -> Any:
+        kinds = {
+            "transformer_tags": None,
+            "classifier_tags": None,
+            "regressor_tags": None,
+        }  # scikit-learn 1.6.0 has no defaults
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True), **kinds)
+
+
 @saved("mercer.calibration.SigmoidMap")
 @dataclass(frozen=True, eq=False)
-class SigmoidMap:
+class SigmoidMap(FittedMap):
     """p(score) = 1 / (1 + exp(a score + b))."""
 
     a_: float
     b_: float
     certificate_: Certificate
+
+    def fit(self, scores: FloatArray, is_positive: npt.NDArray[Any], sample_weight: Any = None) -> SigmoidMap:
+        """The SigmoidMap of other scores; this one stays as it is."""
+        return fit_sigmoid(scores, is_positive, _weights(sample_weight, len(scores)))
 
     def predict(self, scores: FloatArray) -> FloatArray:
         scores = _as_line(scores)
@@ -36,12 +53,16 @@ class SigmoidMap:
 
 @saved("mercer.calibration.IsotonicMap")
 @dataclass(frozen=True, eq=False)
-class IsotonicMap:
+class IsotonicMap(FittedMap):
     """The non-decreasing function through given points: linear between them, constant beyond."""
 
     X_thresholds_: FloatArray
     y_thresholds_: FloatArray
     certificate_: Certificate
+
+    def fit(self, scores: FloatArray, is_positive: npt.NDArray[Any], sample_weight: Any = None) -> IsotonicMap:
+        """The IsotonicMap of other scores; this one stays as it is."""
+        return fit_isotonic(scores, is_positive, _weights(sample_weight, len(scores)))
 
     def predict(self, scores: FloatArray) -> FloatArray:
         scores = _as_line(scores)
@@ -52,15 +73,24 @@ class IsotonicMap:
 
 @saved("mercer.calibration.TemperatureMap")
 @dataclass(frozen=True, eq=False)
-class TemperatureMap:
+class TemperatureMap(FittedMap):
     """softmax(beta logits), one row a row; beta is the inverse of the temperature."""
 
     beta_: float
     certificate_: Certificate
 
+    def fit(self, logits: FloatArray, codes: npt.NDArray[Any], sample_weight: Any = None) -> TemperatureMap:
+        """The TemperatureMap of other logits; this one stays as it is."""
+        return fit_temperature(logits, codes, _weights(sample_weight, len(logits)))
+
     def predict(self, logits: FloatArray) -> FloatArray:
         values: FloatArray = softmax(self.beta_ * logits.astype(np.float64), axis=1)
         return values
+
+
+def _weights(sample_weight: Any, n_rows: int) -> FloatArray:
+    weights = check_weights(sample_weight, n_rows, np.float64)
+    return np.ones(n_rows) if weights is None else weights
 
 
 def _as_line(scores: FloatArray) -> FloatArray:
