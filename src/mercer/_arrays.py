@@ -111,12 +111,19 @@ def check_X_y(
 
 
 def check_X_labels(
-    estimator: Any, X: Any, y: Any, *, sparse: str | tuple[str, ...] | None = None, finite: Finite = "check"
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    sparse: str | tuple[str, ...] | None = None,
+    finite: Finite = "check",
+    one_class: bool = False,
 ) -> tuple[Any, npt.NDArray[Any], npt.NDArray[np.intp]]:
-    """X as in `check_X`, the sorted classes of y (two or more), and the place of each label among them."""
+    """X as in `check_X`, the sorted classes of y (two or more, or `one_class`), and the place of each label among them."""
     X, y = validate(estimator, X, y, sparse=sparse, finite=finite)
     classes, codes = _sorted_labels(y)
-    require_two_classes(_name_of(estimator), classes)
+    if not one_class:
+        require_two_classes(_name_of(estimator), classes)
     return X, classes, codes
 
 

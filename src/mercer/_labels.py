@@ -26,7 +26,12 @@ def require_two_classes(owner: str, classes: Labels) -> None:
 
 
 def choose_codes(scores: npt.NDArray[Any], n_classes: int, *, zero_is_second: bool = False) -> Codes:
-    """The class of each row: by the sign of one score for two classes, positive for the second, else by the largest score."""
+    """The class of each row: by the sign of one score for two classes, positive for the second, else by the largest score.
+
+    Of one class it is that class, whatever the score.
+    """
+    if n_classes == 1:
+        return np.zeros(len(scores), dtype=np.intp)
     if scores.ndim == 2 and not (scores.shape[1] == 1 and n_classes == 2):
         largest: Codes = scores.argmax(axis=1)
         return largest

@@ -97,9 +97,19 @@ def test_wrong_targets_and_weights_are_refused(estimator):
         estimator(class_weight="balanced").fit(X, y)
     with pytest.raises(ValueError, match="Unknown label type"):
         estimator().fit(X, np.linspace(0, 1, len(X)))
-    with pytest.raises(ValueError, match="1 class"):
-        estimator().fit(X, np.zeros(len(X), dtype=int))
     with pytest.raises(ValueError, match=r"class_weight=\{7: 1.0\} is not valid; its keys must be classes of y"):
         estimator(class_weight={7: 1.0}).fit(IRIS, SPECIES)
     with pytest.raises(ValueError, match="no summary"):
         estimator().fit(X, y).summary()
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("estimator", [RidgeClassifier, RidgeClassifierCV])
+def test_one_class_is_predicted_everywhere(estimator, fit_intercept):
+    """Even where values without an intercept are positive, which there stand for a second class."""
+    y = np.array(["only"] * len(IRIS))
+    model = estimator(fit_intercept=fit_intercept).fit(IRIS, y)
+    peer = getattr(peers, estimator.__name__)(fit_intercept=fit_intercept).fit(IRIS, y)
+    np.testing.assert_allclose(model.decision_function(IRIS), peer.decision_function(IRIS), atol=1e-10)
+    assert list(model.classes_) == ["only"]
+    assert set(model.predict(-IRIS)) == {"only"}

@@ -25,7 +25,7 @@ CLASS_WEIGHT = Null() | OneOf("balanced") | Mapped()
 
 
 class Labels:
-    """y as numbers: one column of -1 and 1 for two classes, one for each class otherwise or for each label of several."""
+    """y as numbers: one column of -1 and 1 for two classes, one for each class or label of more. One class is the -1."""
 
     def __init__(self, estimator: Any, X: Any, y: Any) -> None:
         finite: Finite = "check" if sp.issparse(X) else "deferred"
@@ -40,9 +40,10 @@ class Labels:
             return
         if np.ndim(y) == 2 and np.shape(y)[1] == 1:
             y = column_or_1d(y, warn=True)
-        self.X, self.classes, self.codes = check_X_labels(estimator, X, y, sparse=SPARSE, finite=finite)
+        self.X, self.classes, self.codes = check_X_labels(estimator, X, y, sparse=SPARSE, finite=finite, one_class=True)
         self.y = self.classes[self.codes]
-        is_of = self.codes[:, None] == np.arange(len(self.classes))[None, 1 if len(self.classes) == 2 else 0 :]
+        positive = np.arange(len(self.classes)) if len(self.classes) > 2 else np.array([1])
+        is_of = self.codes[:, None] == positive[None, :]
         self.targets = np.where(is_of, 1, -1).astype(self.X.dtype)
 
     @property
@@ -139,7 +140,7 @@ class RidgeClassifier(RidgeLabels, RidgeModel):
     -----
     All classes share one factorisation: O(n d min(n, d)).
 
-    Differences from scikit-learn: as in `Ridge`; a single class is refused.
+    Differences from scikit-learn: as in `Ridge`. A single class is predicted everywhere, whatever the values are.
 
     References
     ----------
