@@ -82,6 +82,26 @@ def test_log_loss_takes_indicators_lists_and_frames():
     assert log_loss(indicators, proba) == pytest.approx(sklearn.metrics.log_loss(indicators, proba))
 
 
+@against_scikit_learn_1_9
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_losses_of_several_labels_a_row_equal_scikit_learns(monkeypatch, is_weighted, dtype):
+    """Also where Mercer's functions stand in the place of scikit-learn's: they call none of the same name."""
+    rng = np.random.default_rng(3)
+    y, proba = rng.integers(0, 2, size=(40, 5)), rng.dirichlet(np.ones(5), size=40).astype(dtype)
+    proba[0] = [1, 0, 0, 0, 0]
+    options = {"sample_weight": rng.integers(0, 4, size=40)} if is_weighted else {}
+    calls = [(log_loss, {}), (log_loss, {"normalize": False}), (d2_log_loss_score, {})]
+    expected = [getattr(sklearn.metrics, each.__name__)(y, proba, **more, **options) for each, more in calls]
+    for each, _ in calls:
+        monkeypatch.setattr(sklearn.metrics, each.__name__, each)
+    for container in (np.asarray, sp.csr_array):
+        found = [each(container(y), proba, **more, **options) for each, more in calls]
+        np.testing.assert_allclose(found, expected, rtol=1e-12 if dtype == np.float64 else 1e-5)
+    with pytest.raises(ValueError, match="y_true of shape"):
+        d2_log_loss_score(y[:, :3], proba)
+
+
 def test_certainty_that_is_wrong_costs_the_log_of_eps():
     for dtype in (np.float64, np.float32):
         loss = log_loss([0, 1], np.array([1, 1], dtype=dtype))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import sklearn
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import assert_all_finite, check_array, check_consistent_length
 
@@ -134,7 +133,7 @@ def log_loss(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or indicator matrix of shape (n_samples, n_classes)
-        Labels.
+        Labels. Where several are true of a row, their losses are added.
     y_proba : array-like of shape (n_samples, n_classes) or (n_samples,)
         Probabilities, with columns in the order of the sorted labels; a vector is that of the greater of two labels. They are
         cut to [eps, 1 - eps], eps being that of their type, so that the loss is finite.
@@ -164,8 +163,10 @@ def log_loss(
     check_value("log_loss", "normalize", normalize, Bool())
     y_proba = _by_either_name("log_loss", y_proba, y_pred)
     if is_multilabel(y_true):
-        return float(sklearn.metrics.log_loss(y_true, y_proba, normalize=normalize, sample_weight=sample_weight, labels=labels))
-    loss, weight, _, _ = _sum_of_log_losses(y_true, y_proba, sample_weight, labels)
+        truth, proba = _truth(y_true, y_proba, sample_weight, None, labels)
+        loss, weight = truth.log_loss(proba), truth.weight
+    else:
+        loss, weight, _, _ = _sum_of_log_losses(y_true, y_proba, sample_weight, labels)
     return float(loss / weight) if normalize else float(loss)
 
 
@@ -194,6 +195,9 @@ def d2_log_loss_score(
     check_consistent_length(y_proba, y_true, sample_weight)
     if _is_too_short(y_proba):
         return float("nan")
+    if is_multilabel(y_true):
+        truth, proba = _truth(y_true, y_proba, sample_weight, None, labels)
+        return float(1 - truth.log_loss(proba) / truth.log_loss(truth.shares))
     loss, _, classes, weights = _sum_of_log_losses(y_true, y_proba, sample_weight, labels)
     of_class = classes.weight_of_each(weights)
     eps = np.finfo(np.float64).eps  # frequencies are float64, whatever the type of the probabilities
@@ -210,7 +214,7 @@ def _is_too_short(y_proba: Any) -> bool:
 
 @dataclass(frozen=True)
 class _Truth:
-    """Which class rows are of: whether it is the positive one of two, or a row of zeros and a one; and weights of rows."""
+    """Which classes rows are of: whether it is the positive one of two, or a row of zeros and ones; and weights of rows."""
 
     indicator: Array
     weights: Array | None
@@ -222,6 +226,17 @@ class _Truth:
     @property
     def shares(self) -> Array:
         return np.asarray(np.average(self.indicator, axis=0, weights=self.weights))
+
+    @property
+    def weight(self) -> float:
+        """Of all rows."""
+        return float(len(self.indicator) if self.weights is None else self.weights.sum())
+
+    def log_loss(self, proba: Array) -> float:
+        """Minus the logs of the probabilities of rows' classes, summed over classes and rows."""
+        eps = np.finfo(proba.dtype).eps
+        of_rows = -np.sum(self.indicator * np.log(np.clip(proba, eps, 1 - eps)), axis=1)
+        return float(of_rows.sum() if self.weights is None else self.weights @ of_rows)
 
     def distance(self, proba: Array) -> float:
         """The mean over rows of the squared distance from probabilities, summed over classes."""
