@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from mercer._arrays import require_countable, tidy
+from mercer._arrays import check_weights, require_countable, tidy
 from mercer.cluster import kmeans_plusplus
 from mercer.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier, enet_path, lasso_path
 from mercer.preprocessing import MaxAbsScaler
@@ -132,3 +132,9 @@ def test_plain_labels_are_those_of_a_list(labels):
     mine, same = LogisticRegression().fit(ROWS, labels), LogisticRegression().fit(ROWS.tolist(), labels.tolist())
     np.testing.assert_array_equal(mine.classes_, same.classes_)
     np.testing.assert_array_equal(mine.coef_, same.coef_)
+
+
+def test_a_weight_of_no_dimension_is_an_error_of_type_as_in_scikit_learn():
+    np.testing.assert_array_equal(check_weights(2.0, 3, np.float64), [2, 2, 2])
+    with pytest.raises(TypeError, match=r"got scalar `array\(1\.\)` instead: sample_weight must be a vector"):
+        check_weights(np.array(1), 3, np.float64)

@@ -256,6 +256,11 @@ def check_weights(sample_weight: Any, n_rows: int, dtype: npt.DTypeLike) -> Floa
             weights = weights.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f"sample_weight of dtype {weights.dtype} is not numeric.") from error
+    if weights.ndim == 0:  # scikit-learn's type of error, and its words
+        raise TypeError(
+            "Input should have at least 1 dimension i.e. satisfy `len(x.shape) > 0`, got scalar "
+            f"`{weights.astype(np.float64)!r}` instead: sample_weight must be a vector, or a plain number."
+        )
     if weights.ndim != 1:
         raise ValueError(
             f"sample_weight has {weights.ndim} dimensions; it must have 1. Sample weights must be 1D array or scalar."
