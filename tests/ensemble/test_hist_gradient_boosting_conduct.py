@@ -367,3 +367,13 @@ def test_monotone_constraints_need_two_classes():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=r"monotonic_cst=.*3 classes"):
         HistGradientBoostingClassifier(monotonic_cst=[1, 0, 0, 0]).fit(X, y)
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_one_class_is_predicted_everywhere_with_certainty(early_stopping):
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    model = HistGradientBoostingClassifier(max_iter=3, early_stopping=early_stopping).fit(X, ["only"] * 80)
+    assert set(model.predict(X)) == {"only"}
+    np.testing.assert_array_equal(model.predict_proba(X), np.ones((80, 1)))  # one column a class
+    assert all((stage == 1).all() for stage in model.staged_predict_proba(X))
+    assert model.score(X, ["only"] * 80) == 1

@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 
 from mercer._arrays import FloatArray, check_class_weight
 from mercer._base import fit_method
-from mercer._labels import choose_labels, code_labels, require_two_classes
+from mercer._labels import choose_labels, code_labels
 from mercer._params import InvalidParameterError, Mapped, Null, OneOf, Rule
 from mercer.ensemble._hist_gradient_boosting.base import BOOSTING_RULES, HistGradientBoosting, loss_rule
 from mercer.ensemble._hist_gradient_boosting.objectives import (
@@ -224,7 +224,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):  # 
         X : array-like of shape (n_samples, n_features)
             NaN means missing; infinite values are the largest and the smallest there are.
         y : array-like of shape (n_samples,)
-            Labels of two or more classes, of any type that can be sorted.
+            Labels, of any type that can be sorted. A single class is predicted everywhere.
         sample_weight : array-like of shape (n_samples,), default=None
         X_val, y_val, sample_weight_val : array-like, default=None
             Rows for early stopping to go by, in place of a part of X.
@@ -246,11 +246,11 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):  # 
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each class for each row."""
-        return _probabilities(self._raw_predict(X))
+        return self._probabilities(self._raw_predict(X))
 
     def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
         """The probabilities after each round."""
-        return (_probabilities(raw) for raw in self._staged_raw_predict(X))
+        return (self._probabilities(raw) for raw in self._staged_raw_predict(X))
 
     def decision_function(self, X: Any) -> FloatArray:
         """The raw predictions: the log odds of the second class, or one number a class."""
@@ -263,9 +263,16 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):  # 
     def _label(self, raw: FloatArray) -> npt.NDArray[Any]:
         return choose_labels(raw, self.classes_)
 
+    def _probabilities(self, raw: FloatArray) -> FloatArray:
+        if len(self.classes_) == 1:
+            return np.ones_like(raw)
+        if raw.shape[1] > 1:
+            return np.asarray(softmax(raw, axis=1))
+        second = expit(raw[:, 0])
+        return np.stack([1 - second, second], axis=1)
+
     def _check_target(self, y: npt.NDArray[Any]) -> tuple[FloatArray, dict[str, Any]]:
         classes, codes = code_labels(y)
-        require_two_classes("HistGradientBoostingClassifier", classes)
         return codes.astype(np.float64), {"classes_": classes}
 
     def _weigh(self, params: SimpleNamespace, y: FloatArray, weights: FloatArray | None, fixed: dict[str, Any]) -> Any:
@@ -285,7 +292,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):  # 
     def _make_objective(self, params: SimpleNamespace, data: Data, fixed: dict[str, Any]) -> Objective:
         n_classes, loss = len(fixed["classes_"]), params.loss
         if not isinstance(loss, (str, Loss)):
-            return CallableObjective(loss, 1 if n_classes == 2 else n_classes, data.y, data.weights)
+            return CallableObjective(loss, 1 if n_classes <= 2 else n_classes, data.y, data.weights)
         fitting = SoftmaxCrossEntropy() if n_classes > 2 else Logistic()
         if isinstance(loss, Loss) and loss != fitting:
             raise InvalidParameterError(
@@ -295,13 +302,6 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):  # 
         if n_classes > 2:
             return SoftmaxObjective(n_classes, data.y, data.weights)
         return LossObjective(Logistic(), data.y, data.weights)
-
-
-def _probabilities(raw: FloatArray) -> FloatArray:
-    if raw.shape[1] > 1:
-        return np.asarray(softmax(raw, axis=1))
-    second = expit(raw[:, 0])
-    return np.stack([1 - second, second], axis=1)
 
 
 def _decisions(raw: FloatArray) -> FloatArray:
