@@ -310,6 +310,7 @@ def test_huge_unsigned_labels_and_many_labels_are_counted():
     [
         ([0, 1], [0, 1, 1], r"inconsistent numbers of samples: \[2, 3\]"),
         ([], [], "minimum of 1 sample is required"),
+        ([0, np.inf], [0, 1], "Input y_true contains infinity or a value too large"),
         ([0, 1], [0.2, 0.7], r"y_pred holds 0.2, which is not a class.*by a threshold"),
         ([0, np.nan], [0, 1], "y_true contains NaN"),
         ([0, np.inf], [0, 1], "y_true contains infinity"),
@@ -335,10 +336,12 @@ def test_bytes_are_refused():
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        ([1.0], r"sample_weight.shape == \(1,\), expected \(2,\)"),
+        ([1.0], r"inconsistent numbers of samples: \[2, 2, 1\]; sample_weight, the last"),
+        ([1.0, np.nan], "Input sample_weight contains NaN"),
+        ([1.0, np.inf], "Input sample_weight contains infinity"),
+        ([1.0, 1j], "Complex data not supported"),
         ([[1.0, 2.0], [1.0, 2.0]], "Sample weights must be 1D"),
         ([0, 0], "at least one non-zero"),
-        ([np.nan, 1], "NaN or infinity"),
         (["a", "b"], "not numeric"),
     ],
 )

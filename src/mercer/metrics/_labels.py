@@ -46,7 +46,9 @@ def check_labels(y: Any, name: str) -> Array:
     if labels.ndim != 1:
         raise ValueError(f"{name} must be a vector of labels; got an array of shape {labels.shape}.")
     if labels.shape[0] == 0:
-        raise ValueError(f"Found empty input array: {name} has no rows while a minimum of 1 sample is required.")
+        raise ValueError(
+            f"Found empty input array (e.g., `y_true` or `y_pred`) while a minimum of 1 sample is required: {name} has no rows."
+        )
     return _plain(labels, name)
 
 
@@ -92,7 +94,8 @@ def _from_objects(labels: Array, name: str) -> Array:
 def _not_labels(labels: Array, is_label: Array, name: str) -> str:
     value = labels[~is_label][0]
     if not np.isfinite(value):
-        return f"Input {name} contains {'NaN' if np.isnan(value) else 'infinity'}; every row needs a label."
+        what = "NaN" if np.isnan(value) else f"infinity or a value too large for {labels.dtype!r}"
+        return f"Input {name} contains {what}; every row needs a label."
     return (
         f"{name} holds {value!s}, which is not a class: classification metrics can't handle continuous targets. "
         "Turn scores into labels first, by a threshold say."
