@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as Peer
 
 from mercer._trace import Status
-from mercer.linear_model import LogisticRegression
+from mercer.linear_model import LogisticRegression, LogisticRegressionCV
 from tests.reference import logistic as reference
 
 SOLVERS = ("auto", "newton", "irls", "quasi-newton", "cd")
@@ -423,3 +423,14 @@ def test_separate_fits_have_no_joint_likelihood_and_two_classes_need_none():
     X, y, _ = make(2, 120, 3)
     two = LogisticRegression(parametrization="separate").fit(X, y)
     np.testing.assert_array_equal(two.coef_, LogisticRegression().fit(X, y).coef_)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_liblinear_gives_coefficients_in_double_precision_as_scikit_learns_does(container, fit_intercept):
+    X, y = make_classification(60, 4, random_state=0)
+    X = container(X.astype(np.float32))
+    for estimator in (LogisticRegression(solver="liblinear"), LogisticRegressionCV(solver="liblinear", Cs=2, cv=2)):
+        model = estimator.set_params(fit_intercept=fit_intercept).fit(X, y)
+        assert model.coef_.dtype == model.intercept_.dtype == np.float64
+    assert LogisticRegression(solver="lbfgs").fit(X, y).coef_.dtype == np.float32

@@ -69,9 +69,10 @@ class LogisticData:
         codes: npt.NDArray[np.intp],
         weights: FloatArray | None,
         synthetic: float | None,
+        dtype: npt.DTypeLike,
     ) -> None:
         self.owner, self.X, self.classes, self.codes, self.weights = owner, X, classes, codes, weights
-        self.n_features, self._synthetic = X.shape[1], synthetic
+        self.n_features, self._synthetic, self._dtype = X.shape[1], synthetic, dtype
 
     @classmethod
     def of(cls, estimator: Any, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> LogisticData:
@@ -86,12 +87,13 @@ class LogisticData:
                 "must be another solver, or the estimator be wrapped in a OneVsRestClassifier."
             )
         is_synthetic = params.solver == "liblinear" and params.fit_intercept
-        return cls(estimator, X, classes, codes, weights, params.intercept_scaling if is_synthetic else None)
+        dtype = np.float64 if params.solver == "liblinear" else X.dtype  # as scikit-learn's 'liblinear' gives them
+        return cls(estimator, X, classes, codes, weights, params.intercept_scaling if is_synthetic else None, dtype)
 
     def rows(self, index: npt.NDArray[Any]) -> LogisticData:
         """Some of the rows; all classes stay."""
         X, weights = take_rows(self.X, index), take_rows(self.weights, index)
-        return LogisticData(self.owner, X, self.classes, self.codes[index], weights, self._synthetic)
+        return LogisticData(self.owner, X, self.classes, self.codes[index], weights, self._synthetic, self._dtype)
 
     def problem(self, params: SimpleNamespace) -> LogisticProblem | SeparateProblem:
         X = self.X
@@ -118,11 +120,10 @@ class LogisticData:
         return Point(point.coef[:, :-1], point.coef[:, -1] * self._synthetic)
 
     def attributes(self, point: Point) -> dict[str, Any]:
-        """The fitted attributes, in the type of X."""
+        """The fitted attributes, in the type of X; of 'liblinear' in double precision."""
         point = self.user_point(point)
-        dtype = self.X.dtype
-        coef = np.array(point.coef, dtype=dtype, order="C")
-        return {"classes_": self.classes, "coef_": coef, "intercept_": np.array(point.intercept, dtype=dtype)}
+        coef = np.array(point.coef, dtype=self._dtype, order="C")
+        return {"classes_": self.classes, "coef_": coef, "intercept_": np.array(point.intercept, dtype=self._dtype)}
 
 
 def _check_class_weights(estimator: Any, class_weight: Any) -> None:
