@@ -112,10 +112,9 @@ class LogisticRegression(LogisticClassifier):
         The peer's names 'lbfgs', 'newton-cg', 'newton-cholesky', 'sag' and 'saga' name ways to the same minimum; here each
         means what 'auto' means: the method is chosen by the shape of X and the penalty, and any penalty will do.
         'liblinear' solves the peer's other problem, for two classes, in which the intercept is penalised, and gives its
-        coefficients in double precision, as there. To demand a method:
-        'newton' or 'irls' (Newton-Raphson, iteratively reweighted least squares), 'quasi-newton' (L-BFGS), 'gd' (plain
-        gradient descent with the fixed step 1/L, for teaching), all without an l1 part; 'cd' (coordinate descent on working
-        sets of columns) with any penalty.
+        coefficients in double precision, as there. To demand a method: 'newton' or 'irls' (Newton-Raphson, iteratively
+        reweighted least squares), 'quasi-newton' (L-BFGS), 'gd' (plain gradient descent with the fixed step 1/L, for
+        teaching), all without an l1 part; 'cd' (coordinate descent on working sets of columns) with any penalty.
     max_iter : int, default=100
         0 leaves the coefficients where the fit starts.
     verbose : int, default=0
