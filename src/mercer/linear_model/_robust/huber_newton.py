@@ -15,7 +15,7 @@ from mercer.linear_model._robust.huber_loss import HuberEvaluation, HuberLoss
 MOST_HESSIAN_COLUMNS = 1000  # beyond, a Hessian costs more than the products with it that a step takes
 START_ACCURACY = 1e-3  # of least squares by conjugate gradients, as a start
 MET_ACCURACY = 1e-9  # of one that meets the rows, down to the bound of the scale
-STEP_ACCURACY = 0.3  # of a step: until the outliers are settled, better ones are of no use
+STEP_ACCURACY = 0.5  # of a step: until the outliers are settled, better ones are of no use
 GIVEN_ACCURACY = 1e-2  # of steps with a given fall of sigma, which descend only if they are near enough to the best
 LAST_PLACES = 16  # of a residual that sums over many columns round
 LEAST_SHARE = 0.5  # of the scale that one step leaves: its model is good near the present scale only
