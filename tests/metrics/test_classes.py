@@ -406,3 +406,14 @@ def test_rows_and_labels_of_indicator_matrices_are_counted_as_the_peer_counts_th
     assert mercer.metrics.hamming_loss(given_truth, found, sample_weight=weights) == pytest.approx(hamming, rel=1e-14)
     with pytest.raises(ValueError, match="numbers of labels"):
         mercer.metrics.accuracy_score(truth, found[:, :2])
+
+
+@pytest.mark.parametrize("weight", [2**62 - 1, np.uint64(2**53 + 1), np.int64(2**63 - 1)])
+def test_sums_of_huge_whole_weights_keep_their_units(weight):
+    """As scikit-learn's; the sum of two of the last wraps around."""
+    y_true, y_pred = [3, 5, 5, 3], [3, 5, 5, 5]
+    weights = np.full(4, weight)
+    mine = confusion_matrix(y_true, y_pred, sample_weight=weights)
+    assert mine.dtype == np.int64
+    np.testing.assert_array_equal(mine, sklearn.metrics.confusion_matrix(y_true, y_pred, sample_weight=weights))
+    np.testing.assert_array_equal(confusion_matrix(y_true, y_pred, sample_weight=2**60), [[2**60, 2**60], [0, 2**61]])

@@ -118,5 +118,17 @@ def tally_pairs(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Pairs:
         kernels.tally_pairs(*values, low, table, n_threads)
     else:
         kernels.weigh_pairs(*values, weights, low, table, n_threads)
-    is_whole = sample_weight is not None and np.asarray(sample_weight).dtype.kind in "iub"
-    return Pairs(names, is_true[is_present], np.rint(table).astype(np.int64) if is_whole else table)
+        if np.asarray(sample_weight).dtype.kind in "iub":
+            table = (
+                np.rint(table).astype(np.int64)
+                if np.abs(weights).sum() <= 2**53
+                else _whole_sums(values, low, sample_weight, table)
+            )
+    return Pairs(names, is_true[is_present], table)
+
+
+def _whole_sums(values: tuple[Array, ...], low: int, sample_weight: Any, table: Array) -> Array:
+    """Sums of whole weights in integers, where doubles would lose units; what exceeds 64 bits wraps around."""
+    sums: Array = np.zeros(table.shape, dtype=np.int64)
+    np.add.at(sums, tuple(value - low for value in values), np.ravel(sample_weight).astype(np.int64))
+    return sums
