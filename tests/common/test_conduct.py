@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
+from mercer._discovery import public_estimators
 from mercer._trace import Certificate, Status
 from tests.common.cases import (
     ESTIMATORS,
@@ -382,3 +383,9 @@ def test_the_peers_tags_are_kept(estimator):
     assert tags.estimator_type in {"classifier", "regressor", "clusterer", "outlier_detector", "density_estimator", None}
     assert not tags.non_deterministic
     assert not tags.no_validation
+
+
+@pytest.mark.parametrize("name", sorted(public_estimators()))
+def test_estimators_are_no_masked_arrays(name):
+    """NumPy takes anything with `_data` for a masked array: results of a search over such estimators came out as methods."""
+    assert not hasattr(public_estimators()[name], "_data")

@@ -46,7 +46,7 @@ class LinearMachine(MercerEstimator):
         """The parameters, checked one by one and against each other."""
         raise NotImplementedError
 
-    def _data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> MachineData:
+    def _check_data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> MachineData:
         raise NotImplementedError
 
     def _lock_step(self, data: MachineData, params: SimpleNamespace, before: LockStep | None) -> LockStep:
@@ -97,7 +97,7 @@ class LinearMachine(MercerEstimator):
         """
         candidates = Candidates(self, name, values, self.sweep_parameters(), check=type(self)._check)
         first, params = candidates.estimators[0], candidates.params[0]
-        data = first._data(X, y, sample_weight, params)
+        data = first._check_data(X, y, sample_weight, params)
         candidates.share_input(first)
         solver = None
         for place in np.argsort(candidates.values):

@@ -200,7 +200,7 @@ class LinearSVC(LinearMachine, LinearClassifier):
         self
         """
         params = self._check()
-        self._solve(self._data(X, y, sample_weight, params), params)
+        self._solve(self._check_data(X, y, sample_weight, params), params)
         return self
 
     @property
@@ -274,7 +274,7 @@ class LinearSVC(LinearMachine, LinearClassifier):
         _check_combination(type(self).__name__, params)
         return params
 
-    def _data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> MachineData:
+    def _check_data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> MachineData:
         X, classes, codes = check_X_labels(self, X, y, sparse=SPARSE, finite="check" if sp.issparse(X) else "deferred")
         weights = check_weights(sample_weight, X.shape[0], np.float64)
         return MachineData(Machine.of(X, params, n_threads=effective_threads(params.n_jobs)), codes, weights, classes)

@@ -158,7 +158,7 @@ class LinearSVR(LinearMachine, LinearRegressor):
         self
         """
         params = self._check()
-        self._solve(self._data(X, y, sample_weight, params), params)
+        self._solve(self._check_data(X, y, sample_weight, params), params)
         return self
 
     def _check(self) -> SimpleNamespace:
@@ -166,7 +166,7 @@ class LinearSVR(LinearMachine, LinearRegressor):
         check_intercept(type(self).__name__, params)
         return params
 
-    def _data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> MachineData:
+    def _check_data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> MachineData:
         X, y = check_X_y(self, X, y, sparse=SPARSE, finite="check" if sp.issparse(X) else "deferred")
         weights = check_weights(sample_weight, X.shape[0], np.float64)
         machine = Machine.of(X, params, epsilon=params.epsilon, n_threads=effective_threads(params.n_jobs))

@@ -198,9 +198,9 @@ class RidgeClassifier(RidgeLabels, RidgeModel):
         self
         """
         params = self._check()
-        return self._fit_data(self._data(X, y, sample_weight, params), params)
+        return self._fit_data(self._check_data(X, y, sample_weight, params), params)
 
-    def _data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> RidgeData:
+    def _check_data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> RidgeData:
         require_format(self, X, params.solver)
         labels = Labels(self, X, y)
         weights = labels.weights(type(self).__name__, sample_weight, params.class_weight)

@@ -92,7 +92,7 @@ class RidgeModel(NoSummary, MercerEstimator):
             raise ValueError(f"{owner}: solver={params.solver!r} does not support positive=True; it must be 'auto' or 'lbfgs'.")
         return params
 
-    def _data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> RidgeData:
+    def _check_data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> RidgeData:
         """What a fit is given, checked; what it tells of the target besides is stored."""
         raise NotImplementedError
 
@@ -129,7 +129,7 @@ class RidgeModel(NoSummary, MercerEstimator):
         """
         candidates = Candidates(self, name, values, self.sweep_parameters(), check=type(self)._check)
         first, params = candidates.estimators[0], candidates.params[0]
-        data = first._data(X, y, sample_weight, params)
+        data = first._check_data(X, y, sample_weight, params)
         candidates.share_input(first)
         shared = SharedDecomposition(data.rows(first, params), by_svd=params.solver == "svd")
         for place, each in enumerate(candidates.params):
@@ -318,9 +318,9 @@ class Ridge(RidgeModel, MultiOutputMixin, LinearRegressor):  # type: ignore[misc
         self
         """
         params = self._check()
-        return self._fit_data(self._data(X, y, sample_weight, params), params)
+        return self._fit_data(self._check_data(X, y, sample_weight, params), params)
 
-    def _data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> RidgeData:
+    def _check_data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> RidgeData:
         finite: Finite = "check" if sp.issparse(X) else "deferred"
         require_format(self, X, params.solver)
         X, y = check_X_y(self, X, y, sparse=SPARSE, finite=finite, multi_output=True)
