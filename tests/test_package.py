@@ -162,6 +162,12 @@ def test_nanobind_and_python_stay_in_the_bindings():
             assert not re.search(r"nanobind|\bnb::|Python\.h|\bPy[A-Z]\w+", _code(path)), path.name
 
 
+def test_the_number_of_threads_is_asked_for_in_one_place():
+    # `effective_threads` knows the share of a thread that works beside others; the kernels' own limit does not.
+    users = [path.name for path in _python_files() if "kernels.get_num_threads(" in path.read_text()]
+    assert users == ["_parallel.py"]
+
+
 @needs_native_source
 def test_there_is_no_openmp_and_threads_live_in_the_pool():
     cmake = NATIVE.parent / "CMakeLists.txt"

@@ -6,6 +6,7 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
+from mercer._parallel import effective_threads
 
 
 class Cholesky:
@@ -13,7 +14,7 @@ class Cholesky:
 
     def __init__(self, matrix: FloatArray) -> None:
         self._lower = np.array(matrix, dtype=np.float64, order="C")
-        if not kernels.factor_cholesky(self._lower, kernels.get_num_threads()):
+        if not kernels.factor_cholesky(self._lower, effective_threads(None)):
             raise np.linalg.LinAlgError("the matrix is not positive definite")
 
     @property
@@ -24,6 +25,6 @@ class Cholesky:
     def solve(self, sides: FloatArray) -> FloatArray:
         """The solution of A x = b for a vector b, or for each column of a matrix."""
         rows = np.array(sides.T, dtype=np.float64, order="C", ndmin=2)
-        kernels.solve_lower(self._lower, rows, kernels.get_num_threads())
-        kernels.solve_lower_transposed(self._lower, rows, kernels.get_num_threads())
+        kernels.solve_lower(self._lower, rows, effective_threads(None))
+        kernels.solve_lower_transposed(self._lower, rows, effective_threads(None))
         return rows.T.reshape(sides.shape)

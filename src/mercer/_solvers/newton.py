@@ -9,6 +9,7 @@ from scipy.linalg import cho_solve
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
+from mercer._parallel import effective_threads
 from mercer._solvers.descent import Descent, SmoothProblem, dot
 from mercer._solvers.linear_loss import Evaluation
 from mercer._trace import Record
@@ -77,7 +78,7 @@ class HessianFactor:
         for shift in (0.0, *(10.0**power for power in range(-12, 1, 2))):
             matrix = hessian if shift == 0 else hessian + np.diag(shift * np.maximum(diagonal, self._floor * 1e-8))
             results = self._factor, self._scales, self.first[None, :]
-            rcond = kernels.solve_scaled(matrix, vector[None, :], *results, kernels.get_num_threads())
+            rcond = kernels.solve_scaled(matrix, vector[None, :], *results, effective_threads(None))
             self._is_definite = rcond > np.finfo(np.float64).eps
             if self._is_definite:
                 break

@@ -14,6 +14,7 @@ from scipy.linalg import cho_solve
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
+from mercer._parallel import effective_threads
 from mercer.linear_model._least_squares.rows import RowProducts, Rows
 
 EPS = float(np.finfo(np.float64).eps)
@@ -41,7 +42,7 @@ class DualSystem:
         self.rcond = 0.0
         if alpha > 0 or products.gram.trace() > products.noise:
             results = self._factor, self._scales, self._start
-            self.rcond = kernels.solve_scaled(self._matrix(), self.targets, *results, kernels.get_num_threads())
+            self.rcond = kernels.solve_scaled(self._matrix(), self.targets, *results, effective_threads(None))
 
     @property
     def is_definite(self) -> bool:

@@ -16,6 +16,7 @@ from scipy.sparse.linalg import lsqr
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
+from mercer._parallel import effective_threads
 from mercer._saved import saved
 from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._least_squares.dual import DualSystem
@@ -118,7 +119,7 @@ class _System:
         if (gram.diagonal()[:d] <= products.noise[:d] + SMALLEST).any():
             return None
         coef, factor, scales = np.empty((gram.shape[0] - d, d)), np.empty((d, d)), np.empty(d)
-        rcond = kernels.solve_scaled(gram[:d, :d], gram[d:, :d], factor, scales, coef, kernels.get_num_threads())
+        rcond = kernels.solve_scaled(gram[:d, :d], gram[d:, :d], factor, scales, coef, effective_threads(None))
         return cls(coef, factor, scales, rcond) if rcond > 0 else None
 
     def solve(self, gradient: FloatArray) -> FloatArray:

@@ -13,6 +13,7 @@ from scipy.optimize import nnls
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
+from mercer._parallel import effective_threads
 from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._least_squares.dual import DualSystem
 from mercer.linear_model._least_squares.rows import Products, RowProducts, Rows
@@ -232,7 +233,7 @@ class _Shifted:
         self.alpha, matrix = alpha, gram.copy()
         matrix.flat[:: d + 1] += alpha
         self.factor, self.scales, self.coef = np.empty((d, d)), np.empty(d), np.empty_like(moments)
-        self.rcond = kernels.solve_scaled(matrix, moments, self.factor, self.scales, self.coef, kernels.get_num_threads())
+        self.rcond = kernels.solve_scaled(matrix, moments, self.factor, self.scales, self.coef, effective_threads(None))
 
     def solve(self, gradient: FloatArray) -> FloatArray:
         step: FloatArray = cho_solve((self.factor.T, False), (gradient * self.scales).T, check_finite=False).T * self.scales
