@@ -74,8 +74,7 @@ void load_lapack() {
     take(lapack::pocon_routine, capsules, "dpocon");
 }
 
-// Faces of the core for its tests.
-// Elementary functions of a whole array, by vectors.
+// Elementary functions of a whole array, by vectors: a face of the core for its tests.
 template <Real T>
 void bind_math_tests(nb::module_& m) {
     using V = typename Simd<T>::Vector;
