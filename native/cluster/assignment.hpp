@@ -4,12 +4,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <span>
-#include <vector>
 
 #include "cluster/rows.hpp"
 #include "cluster/traverse.hpp"
+#include "core/chunk_sums.hpp"
 #include "core/parallel.hpp"
 #include "core/views.hpp"
 
@@ -21,12 +20,12 @@ double inertia(const Rows& rows, std::span<const T> weights, RowMajor<const T> c
                Threads threads) {
     const typename Rows::Centres prepared(centres);
     const Chunks chunks = row_chunks(rows, 1);
-    std::vector<double> partial(chunks.count, 0.0);
+    ChunkParts<double> parts(chunks);
     for_each_row(chunks, threads.for_work(measuring_work(rows, 1)), [&](std::size_t row, std::size_t chunk) {
         const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[row]);
-        partial[chunk] += weight * rows.squared_distance(row, prepared, static_cast<std::size_t>(labels[row]));
+        parts[chunk] += weight * rows.squared_distance(row, prepared, static_cast<std::size_t>(labels[row]));
     });
-    return std::accumulate(partial.begin(), partial.end(), 0.0);
+    return parts.joined([](double& sum, double part) { sum += part; });
 }
 
 // Writes the nearest centre of each row to `labels`. O(n k d).

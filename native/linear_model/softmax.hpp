@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "core/chunk_sums.hpp"
 #include "core/math.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
@@ -205,10 +206,8 @@ class SoftmaxBlock {
     Aligned<double> weights_;
 };
 
-// Adds the chunks' lines up in their order into the first, mirrors the lower triangle to `curvature`, and returns the value.
-inline double write_curvature(std::vector<double>& sums, std::size_t size, std::size_t offset, RowMajor<double> curvature) {
-    for (std::size_t start = size; start < sums.size(); start += size)
-        for (std::size_t i = 0; i < size; ++i) sums[i] += sums[start + i];
+// Mirrors the lower triangle at `offset` of the sums to `curvature`, and returns the value, which is the first of them.
+inline double write_curvature(std::span<const double> sums, std::size_t offset, RowMajor<double> curvature) {
     for (std::size_t k = 0; k < curvature.rows; ++k)
         for (std::size_t l = 0; l <= k; ++l) curvature(k, l) = curvature(l, k) = sums[offset + k * curvature.cols + l];
     return sums[0];
@@ -230,19 +229,19 @@ double softmax_loss(Matrix<const T> x, std::span<const double> shift, const Labe
         for (std::size_t j = 0; j < q; ++j) transposed[j * width + k] = coef(k, j);
     const Chunks chunks = detail::sample_chunks(x.rows, q, n_outputs * p + n_outputs * n_outputs);
     const std::size_t size = 1 + n_outputs * p + n_outputs * n_outputs;  // value, gradient, curvature
-    std::vector<double> sums(chunks.count * size, 0.0);
+    ChunkSums<double> sums(chunks, size);
     const double work = static_cast<double>(x.rows) * static_cast<double>(n_outputs * (2 * q + 20));
     detail::for_each_row_block(
         x, shift, p, chunks, threads.for_work(work), [&](double* block, std::size_t n, std::size_t first, std::size_t chunk) {
             Aligned<double> raw(n * width);
-            double* part = sums.data() + chunk * size;
+            double* part = sums[chunk];
             detail::block_product(block, n, p, transposed.data(), width, raw.data());
             detail::SoftmaxBlock(n_outputs, n).apply(labels, first, n, raw.data(), width, part[0], part + 1 + n_outputs * p);
             detail::add_outer(raw.data(), width, n_outputs, block, n, p, part + 1);
         });
-    const double value = detail::write_curvature(sums, size, 1 + n_outputs * p, curvature);
-    for (std::size_t k = 0; k < n_outputs; ++k) std::copy_n(sums.data() + 1 + k * p, q, gradient.row(k));
-    return value;
+    const auto total = sums.total();
+    for (std::size_t k = 0; k < n_outputs; ++k) std::copy_n(total.data() + 1 + k * p, q, gradient.row(k));
+    return detail::write_curvature(total, 1 + n_outputs * p, curvature);
 }
 
 // The same for given linear values (n x K), for rows that are not dense: writes the slopes of the rows (n x K). O(n K^2).
@@ -251,18 +250,18 @@ inline double softmax_of_values(const LabelledRows& labels, RowMajor<const doubl
     constexpr std::size_t kBlock = 256;
     const std::size_t n_outputs = raw.cols, size = 1 + n_outputs * n_outputs;
     const Chunks chunks = Chunks::of(raw.rows, 4096, 64);
-    std::vector<double> sums(chunks.count * size, 0.0);
+    ChunkSums<double> sums(chunks, size);
     const double work = static_cast<double>(raw.rows) * static_cast<double>(n_outputs * (20 + n_outputs / 2));
     parallel_for(chunks.count, threads.for_work(work), [&](std::size_t chunk) {
         detail::SoftmaxBlock block(n_outputs, kBlock);
-        double* part = sums.data() + chunk * size;
+        double* part = sums[chunk];
         for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += kBlock) {
             const std::size_t n = std::min(kBlock, chunks.end(chunk) - first);
             std::copy_n(raw.row(first), n * n_outputs, slopes.row(first));
             block.apply(labels, first, n, slopes.row(first), n_outputs, part[0], part + 1);
         }
     });
-    return detail::write_curvature(sums, size, 1, curvature);
+    return detail::write_curvature(sums.total(), 1, curvature);
 }
 
 }  // namespace mercer::linear_model
