@@ -1,0 +1,53 @@
+#include "bindings/neighbors.hpp"
+#include "bindings/search_kernels.hpp"
+#include "neighbors/kd_tree.hpp"
+
+namespace mercer::bindings {
+
+namespace {
+
+using neighbors::KdTree;
+using neighbors::SplitRule;
+
+// Read-only memory of `owner`, which stays alive as long as the array.
+template <class T>
+auto view_of(std::span<const T> data, nb::handle owner) {
+    return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(data.data(), {data.size()}, owner);
+}
+
+template <Real T>
+void bind_class(nb::module_& m, const char* name) {
+    using Tree = KdTree<T>;
+    const auto array = nb::arg().noconvert();
+    nb::class_<Tree> type(m, name);
+    type.def(
+        "__init__",
+        [](Tree* self, In2<T> x, std::size_t leaf_points, bool by_variance, int n_threads) {
+            new (self) Tree(matrix<T>(x), leaf_points, by_variance ? SplitRule::kVariance : SplitRule::kWidest, threads(n_threads));
+        },
+        array, nb::arg(), nb::arg(), nb::arg(), ReleaseGil());
+    type.def(
+        "__init__",
+        [](Tree* self, std::size_t leaf_points, In1<neighbors::Row> rows, In1<T> points, In1<T> boxes, std::size_t n_features) {
+            const auto r = vector<neighbors::Row>(rows);
+            const auto p = vector<T>(points), b = vector<T>(boxes);
+            new (self) Tree(leaf_points, {r.begin(), r.end()}, {p.begin(), p.end()}, {b.begin(), b.end()}, n_features);
+        },
+        nb::arg(), array, array, array, nb::arg());
+    type.def_prop_ro("n_features", &Tree::n_features);
+    type.def_prop_ro("n_points", &Tree::n_points);
+    type.def_prop_ro("leaf_points", [](const Tree& tree) { return tree.shape().leaf_points(); });
+    type.def_prop_ro("rows", [](nb::handle self) { return view_of<neighbors::Row>(nb::cast<const Tree&>(self).rows(), self); });
+    type.def_prop_ro("points", [](nb::handle self) { return view_of<T>(nb::cast<const Tree&>(self).point_values(), self); });
+    type.def_prop_ro("boxes", [](nb::handle self) { return view_of<T>(nb::cast<const Tree&>(self).boxes(), self); });
+    def_searches<Tree, true>(type);
+}
+
+}  // namespace
+
+void bind_kd_tree(nb::module_& m) {
+    bind_class<double>(m, "KdTree64");
+    bind_class<float>(m, "KdTree32");
+}
+
+}  // namespace mercer::bindings

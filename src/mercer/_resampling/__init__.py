@@ -1,0 +1,1 @@
+"""What all resamplers share: strategies, tables in and out, neighbours, the way of one call."""
