@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
+
+
+@pytest.hookimpl(tryfirst=True)  # before those that are not asked for are left out
+def pytest_collection_modifyitems(items):
+    """Of the cases of a test that is `sampled(n)`, all but every n-th are slow."""
+    n_before = Counter()
+    for item in items:
+        if (sampled := item.get_closest_marker("sampled")) is None:
+            continue
+        name = item.nodeid.partition("[")[0]
+        if n_before[name] % sampled.args[0]:
+            item.add_marker(pytest.mark.slow)
+        n_before[name] += 1
 
 
 @pytest.fixture(autouse=True)

@@ -16,6 +16,7 @@ import threadpoolctl
 from mercer import _parallel
 from mercer._native import kernels
 from mercer._parallel import available_cpus, effective_threads, serial_blas
+from tests.common.children import finish_fork, fork_and_run, run_in_child
 
 
 @pytest.fixture
@@ -277,3 +278,33 @@ def test_many_threads_in_and_out_leave_blas_as_it_was():
         assert all(pool.map(work, range(16)))
     assert set(_blas_threads()) == {2}
     assert _parallel._serial_blas._users == 0
+
+
+def _fork_beside_threads_that_limit_blas(n_forks):
+    stop = threading.Event()
+
+    def limit():
+        with serial_blas():
+            pass
+
+    def keep_limiting():
+        while not stop.is_set():
+            limit()
+
+    threads = [threading.Thread(target=keep_limiting) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(n_forks):
+            finish_fork(fork_and_run(limit))
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_fork_finds_no_lock_of_blas_taken():
+    """One in ten of such forks hung for good: another thread was setting OpenBLAS's threads when the process was copied."""
+    run_in_child(_fork_beside_threads_that_limit_blas, 40, timeout=120)

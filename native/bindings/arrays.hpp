@@ -106,6 +106,7 @@ Csr<T> csr(const In1<T>& values, const In1<std::int32_t>& columns, const In1<std
 inline Threads threads(int count) { return {std::clamp(count, 1, 1024)}; }
 
 void bind_core(nb::module_& m);
+void bind_rows(nb::module_& m);
 void bind_preprocessing(nb::module_& m);
 void bind_cluster(nb::module_& m);
 void bind_linear_model(nb::module_& m);
@@ -116,6 +117,7 @@ void bind_softmax(nb::module_& m);
 void bind_interior_point(nb::module_& m);
 void bind_stochastic(nb::module_& m);
 void bind_svm(nb::module_& m);
+void bind_optim(nb::module_& m);
 void bind_huber(nb::module_& m);
 void bind_locally_weighted(nb::module_& m);
 void bind_trees(nb::module_& m);

@@ -2,7 +2,7 @@
 
 #include <tuple>
 
-#include "bindings/arrays.hpp"
+#include "bindings/rows.hpp"
 #include "cluster/assignment.hpp"
 #include "cluster/lloyd.hpp"
 #include "cluster/seeding.hpp"
@@ -10,34 +10,6 @@
 namespace mercer::bindings {
 
 namespace {
-
-using cluster::CsrRows;
-using cluster::DenseRows;
-
-// Rows that keep the Python arrays behind them alive.
-template <Real T>
-struct DenseSource : DenseRows<T> {
-    DenseSource(In2<T> x, MaybeIn1<T> shift) : x_array(x), shift_array(shift) {
-        this->x = matrix<T>(x_array);
-        this->shift = vector<T>(shift_array);
-        require(!shift || this->shift.size() == this->x.cols, "the shift must have one value per column");
-        require(this->x.cols >= 1, "there must be a column");
-    }
-    In2<T> x_array;
-    MaybeIn1<T> shift_array;
-};
-
-template <Real T>
-struct CsrSource : CsrRows<T> {
-    CsrSource(In1<T> values, In1<std::int32_t> columns, In1<std::int32_t> row_starts, std::size_t n_columns)
-        : values_array(values), columns_array(columns), row_starts_array(row_starts) {
-        this->x = csr<T>(values_array, columns_array, row_starts_array, n_columns);
-        require(n_columns >= 1, "there must be a column");
-    }
-    In1<T> values_array;
-    In1<std::int32_t> columns_array;
-    In1<std::int32_t> row_starts_array;
-};
 
 void check_labels(std::span<const std::int32_t> labels, std::size_t n_rows, std::size_t n_centres, std::int32_t least) {
     require(labels.size() == n_rows, "labels must have one value per row");
@@ -61,9 +33,10 @@ void bind_kernels(nb::module_& m) {
 
     m.def(
         "lloyd_step",
-        [](const Source& source, MaybeIn1<T> weights, Rows2<T> centres, double total, std::optional<Out1<float>> upper,
+        [](const Source& given, MaybeIn1<T> weights, Rows2<T> centres, double total, std::optional<Out1<float>> upper,
            std::optional<Out1<float>> lower, MaybeIn1<double> moves, Out1<std::int32_t> labels, Out2<double> sums,
            Out1<double> cluster_weights, Out1<std::int64_t> members, int n_threads) {
+            const auto source = rows_as<Rows>(given);
             const std::size_t n = source.rows();
             const auto c = rows<T>(centres);
             require(c.cols == source.cols() && c.rows >= 1, "the centres must have one column per feature");
@@ -86,8 +59,9 @@ void bind_kernels(nb::module_& m) {
 
     m.def(
         "update_centres",
-        [](const Source& source, MaybeIn1<T> weights, Rows2<T> centres, In1<std::int32_t> labels, Out2<double> sums,
+        [](const Source& given, MaybeIn1<T> weights, Rows2<T> centres, In1<std::int32_t> labels, Out2<double> sums,
            Out1<double> cluster_weights, Out1<std::int64_t> members, Out2<T> means, Out1<double> moves, int n_threads) {
+            const auto source = rows_as<Rows>(given);
             const auto c = rows<T>(centres);
             const auto m = rows<T>(means);
             const cluster::ClusterSums all{rows<double>(sums), vector<double>(cluster_weights), vector<std::int64_t>(members)};
@@ -103,7 +77,8 @@ void bind_kernels(nb::module_& m) {
 
     m.def(
         "inertia",
-        [](const Source& source, MaybeIn1<T> weights, Rows2<T> centres, In1<std::int32_t> labels, int n_threads) {
+        [](const Source& given, MaybeIn1<T> weights, Rows2<T> centres, In1<std::int32_t> labels, int n_threads) {
+            const auto source = rows_as<Rows>(given);
             const auto c = rows<T>(centres);
             require(c.cols == source.cols(), "the centres must have one column per feature");
             check_labels(vector<std::int32_t>(labels), source.rows(), c.rows, 0);
@@ -114,7 +89,8 @@ void bind_kernels(nb::module_& m) {
 
     m.def(
         "nearest_centres",
-        [](const Source& source, Rows2<T> centres, Out1<std::int32_t> labels, int n_threads) {
+        [](const Source& given, Rows2<T> centres, Out1<std::int32_t> labels, int n_threads) {
+            const auto source = rows_as<Rows>(given);
             const auto c = rows<T>(centres);
             require(c.cols == source.cols() && c.rows >= 1, "the centres must have one column per feature");
             require(labels.shape(0) == source.rows(), "labels must have one value per row");
@@ -124,7 +100,8 @@ void bind_kernels(nb::module_& m) {
 
     m.def(
         "centre_distances",
-        [](const Source& source, Rows2<T> centres, Out2<T> distances, int n_threads) {
+        [](const Source& given, Rows2<T> centres, Out2<T> distances, int n_threads) {
+            const auto source = rows_as<Rows>(given);
             const auto c = rows<T>(centres);
             const auto out = rows<T>(distances);
             require(c.cols == source.cols() && c.rows >= 1, "the centres must have one column per feature");
@@ -136,8 +113,9 @@ void bind_kernels(nb::module_& m) {
 
     m.def(
         "kmeans_plusplus",
-        [](const Source& source, MaybeIn1<T> weights, std::size_t first, Rows2<double> uniforms, Out1<std::int64_t> chosen,
+        [](const Source& given, MaybeIn1<T> weights, std::size_t first, Rows2<double> uniforms, Out1<std::int64_t> chosen,
            int n_threads) {
+            const auto source = rows_as<Rows>(given);
             const auto draws = rows<double>(uniforms);
             require(first < source.rows(), "the first centre is not a row");
             require(chosen.shape(0) == draws.rows + 1 && (draws.rows == 0 || draws.cols >= 1),
@@ -148,20 +126,13 @@ void bind_kernels(nb::module_& m) {
         array, maybe, nb::arg(), array, array, nb::arg(), ReleaseGil());
 }
 
-template <Real T>
-void bind_sources(nb::module_& m, const char* dense, const char* sparse) {
-    nb::class_<DenseSource<T>>(m, dense).def(nb::init<In2<T>, MaybeIn1<T>>(), nb::arg().noconvert(), nb::arg().noconvert().none());
-    nb::class_<CsrSource<T>>(m, sparse).def(nb::init<In1<T>, In1<std::int32_t>, In1<std::int32_t>, std::size_t>(),
-                                            nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg());
-    bind_kernels<DenseSource<T>, DenseRows<T>>(m);
-    bind_kernels<CsrSource<T>, CsrRows<T>>(m);
-}
-
 }  // namespace
 
 void bind_cluster(nb::module_& m) {
-    bind_sources<double>(m, "DenseRows64", "CsrRows64");
-    bind_sources<float>(m, "DenseRows32", "CsrRows32");
+    bind_kernels<DenseRowSource<double>, cluster::DenseRows<double>>(m);
+    bind_kernels<CsrRowSource<double>, cluster::CsrRows<double>>(m);
+    bind_kernels<DenseRowSource<float>, cluster::DenseRows<float>>(m);
+    bind_kernels<CsrRowSource<float>, cluster::CsrRows<float>>(m);
 }
 
 }  // namespace mercer::bindings

@@ -33,7 +33,7 @@ MERCER_EXPORT void mercer_set_num_threads(int n) { thread_limit.store(std::clamp
 namespace mercer::bindings {
 
 // The core's other files.
-void bind_product(nb::module_& m);
+void bind_product(nb::module_& m, nb::module_& testing);
 void bind_distance(nb::module_& m);
 
 namespace {
@@ -186,8 +186,8 @@ void bind_core(nb::module_& m) {
         "Sets what this thread's kernels call with (done, total) at intervals; returns what it was.");
     bind_softmax_rows<double>(m);
     bind_softmax_rows<float>(m);
-    bind_product(m);
     nb::module_ testing = m.def_submodule("testing");
+    bind_product(m, testing);
     bind_tests(testing);
     bind_distance(testing);
 }

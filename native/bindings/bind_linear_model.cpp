@@ -1,4 +1,5 @@
 #include "bindings/arrays.hpp"
+#include "linear_model/linear_predictions.hpp"
 #include "linear_model/normal_equations.hpp"
 
 namespace mercer::bindings {
@@ -42,11 +43,30 @@ void bind_kernels(nb::module_& m) {
         array, array, maybe, array, array, array, array, nb::arg(), ReleaseGil());
 }
 
+// Rows of type T, and coefficients and values of type C.
+template <Real T, Real C>
+void bind_values(nb::module_& m) {
+    const auto array = nb::arg().noconvert();
+    m.def(
+        "linear_predictions",
+        [](In2<T> x, Rows2<C> coef, In1<C> intercept, Out2<C> values, int n_threads) {
+            const auto c = rows<C>(coef);
+            const auto v = rows<C>(values);
+            require(c.cols == x.shape(1) && intercept.shape(0) == c.rows && v.rows == x.shape(0) && v.cols == c.rows,
+                    "linear_predictions: the shapes do not fit");
+            linear_model::linear_predictions<T, C>(matrix<T>(x), c, vector<C>(intercept), v, threads(n_threads));
+        },
+        array, array, array, array, nb::arg(), ReleaseGil());
+}
+
 }  // namespace
 
 void bind_linear_model(nb::module_& m) {
     bind_kernels<double>(m);
     bind_kernels<float>(m);
+    bind_values<double, double>(m);
+    bind_values<float, float>(m);
+    bind_values<float, double>(m);
     const auto array = nb::arg().noconvert();
     m.def(
         "solve_scaled",

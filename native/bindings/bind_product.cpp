@@ -12,6 +12,36 @@ Matrix<T> strided(RowMajor<T> a) {
     return {a.data, a.rows, a.cols, static_cast<std::ptrdiff_t>(a.cols), 1};
 }
 
+// Adds to each value of a finished tile the numbers of its row and column: once, and in the right place, or a test sees it.
+struct AddPlace {
+    template <class T>
+    void operator()(Matrix<T> tile, std::size_t row, std::size_t column) const {
+        for (std::size_t i = 0; i < tile.rows; ++i)
+            for (std::size_t j = 0; j < tile.cols; ++j) tile(i, j) += static_cast<T>(row + i + column + j);
+    }
+};
+
+template <Real T>
+void bind_tests(nb::module_& m) {
+    const auto array = nb::arg().noconvert();
+    m.def(
+        "multiply_finished",
+        [](In2<T> a, In2<T> b, Out2<T> c, int n_threads) {
+            const auto left = matrix<T>(a);
+            const StridedSource<T, T> lines{{left.data, left.cols, left.rows, left.col_stride, left.row_stride}};
+            product<T, T>(lines, StridedSource<T, T>{matrix<T>(b)}, T{1}, T{0}, strided(rows<T>(c)), threads(n_threads),
+                          AddPlace{});
+        },
+        array, array, array, nb::arg(), ReleaseGil(), "c = a b, plus the numbers of row and column");
+    m.def(
+        "gram_finished",
+        [](In2<T> x, Out2<T> c, int n_threads) {
+            const StridedSource<T, T> source{matrix<T>(x)};
+            gram_product<T, T>(source, T{1}, T{0}, strided(rows<T>(c)), threads(n_threads), AddPlace{});
+        },
+        array, array, nb::arg(), ReleaseGil(), "c = x' x, plus the numbers of row and column");
+}
+
 template <Real T>
 void bind_kernels(nb::module_& m) {
     const auto array = nb::arg().noconvert();
@@ -51,9 +81,11 @@ void bind_kernels(nb::module_& m) {
 
 }  // namespace
 
-void bind_product(nb::module_& m) {
+void bind_product(nb::module_& m, nb::module_& testing) {
     bind_kernels<double>(m);
     bind_kernels<float>(m);
+    bind_tests<double>(testing);
+    bind_tests<float>(testing);
 }
 
 }  // namespace mercer::bindings

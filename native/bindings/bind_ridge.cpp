@@ -1,8 +1,6 @@
-#include "bindings/sparse_rows.hpp"
+#include "bindings/arrays.hpp"
 #include "linear_model/centred_rows.hpp"
 #include "linear_model/left_out.hpp"
-#include "linear_model/sparse_products.hpp"
-#include "linear_model/sparse_vectors.hpp"
 
 namespace mercer::bindings {
 
@@ -81,40 +79,6 @@ void bind_ridge(nb::module_& m) {
     bind_kernels<double>(m);
     bind_kernels<float>(m);
     const auto array = nb::arg().noconvert();
-    m.def(
-        "sparse_products",
-        [](In1<double> values, In1<std::int32_t> columns, In1<std::int32_t> row_starts, MaybeIn1<double> weights,
-           Out2<double> products, int n_threads) {
-            const auto x = csr<double>(values, columns, row_starts, products.shape(1));
-            require(products.shape(0) == products.shape(1), "sparse_products: the result must have one line per column of X");
-            linear_model::sparse_products<double>(x, per_row<double>(weights, x.rows), rows<double>(products), threads(n_threads));
-        },
-        array, array, array, nb::arg().noconvert().none(), array, nb::arg(), ReleaseGil());
-    m.def(
-        "sparse_values",
-        [](const SparseExampleSource& x, In1<double> given, double constant, Out1<double> values) {
-            require(given.shape(0) == x.cols() && values.shape(0) == x.rows(),
-                    "sparse_values: the vector must have one value per column of X, and the result one per row");
-            linear_model::sparse_values(x.x, vector<double>(given), constant, vector<double>(values));
-        },
-        nb::arg(), array, nb::arg(), array, ReleaseGil());
-    m.def(
-        "sparse_sums",
-        [](const SparseExampleSource& x, In1<double> given, Out1<double> sums) {
-            require(given.shape(0) == x.rows() && sums.shape(0) == x.cols(),
-                    "sparse_sums: the vector must have one value per row of X, and the result one per column");
-            linear_model::sparse_sums(x.x, vector<double>(given), vector<double>(sums));
-        },
-        nb::arg(), array, array, ReleaseGil());
-    m.def(
-        "sparse_moments",
-        [](const SparseExampleSource& x, In1<double> weights, Out1<double> sums, Out1<double> squares) {
-            require(weights.shape(0) == x.rows(), "sparse_moments: there must be one weight per row of X");
-            require(sums.shape(0) == x.cols() && squares.shape(0) == x.cols(),
-                    "sparse_moments: the results must have one value per column of X");
-            linear_model::sparse_moments(x.x, vector<double>(weights), vector<double>(sums), vector<double>(squares));
-        },
-        nb::arg(), array, array, array, ReleaseGil());
     m.def(
         "rough_row_gram",
         [](In2<float> x, MaybeIn1<float> weights, bool is_centred, Out2<double> gram, Out1<double> means, int n_threads) {

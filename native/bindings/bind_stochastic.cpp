@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "bindings/arrays.hpp"
+#include "bindings/rows.hpp"
 #include "linear_model/stochastic.hpp"
 #include "linear_model/stochastic_bound.hpp"
 
@@ -21,26 +21,16 @@ stochastic::Schedule schedule(int number) {
     return static_cast<stochastic::Schedule>(number);
 }
 
-// Rows that keep the Python arrays behind them alive; column numbers are checked once, not in every pass.
-template <Real T>
-struct DenseRowSource : stochastic::DenseRows<T> {
-    explicit DenseRowSource(In2<T> x) : stochastic::DenseRows<T>{matrix<T>(x)}, array(x) {
-        require(this->x.has_contiguous_rows(), "the rows of X must be contiguous");
-    }
-    In2<T> array;
-};
-
-template <Real T>
-struct SparseRowSource : stochastic::CsrRows<T> {
-    SparseRowSource(In1<T> values, In1<std::int32_t> columns, In1<std::int32_t> row_starts, std::size_t n_columns)
-        : stochastic::CsrRows<T>{csr<T>(values, columns, row_starts, n_columns)},
-          values_array(values),
-          columns_array(columns),
-          starts_array(row_starts) {}
-    In1<T> values_array;
-    In1<std::int32_t> columns_array;
-    In1<std::int32_t> starts_array;
-};
+// The rows as stochastic descent has them; its vectors want dense ones as they are, each in one piece.
+template <class Own, Real T>
+Own descent_rows(const DenseRowSource<T>& x) {
+    require(x.x.has_contiguous_rows() && x.shift.empty(), "the rows of X must be contiguous, and without a shift");
+    return rows_as<Own>(x);
+}
+template <class Own, Real T>
+Own descent_rows(const CsrRowSource<T>& x) {
+    return rows_as<Own>(x);
+}
 
 template <Real T>
 stochastic::Targets<T> targets(std::size_t n_rows, std::size_t n_outputs, const In1<T>& y, const MaybeIn1<std::int32_t>& positives,
@@ -116,27 +106,18 @@ void bind_kernels(nb::module_& m) {
         [](const Source& x, In1<T> y, MaybeIn1<std::int32_t> positives, MaybeIn1<T> weights, Rows2<double> class_weights,
            const Rule& rule, In1<std::int64_t> seeds, Out2<std::int32_t> order, Out2<T> coef, MaybeOut2<T> averages,
            MaybeOut2<T> taxes, Out2<double> state, In1<std::int32_t> is_done, int n_threads) {
-            descend<T, Rows>(x, y, positives, weights, class_weights, rule, seeds, order, coef, averages, taxes, state, is_done,
-                             n_threads);
+            descend<T, Rows>(descent_rows<Rows>(x), y, positives, weights, class_weights, rule, seeds, order, coef, averages, taxes,
+                             state, is_done, n_threads);
         },
         nb::arg(), array, maybe, maybe, array, nb::arg(), array, array, array, maybe, maybe, array, array, nb::arg(), ReleaseGil());
     m.def(
         "stochastic_bound",
         [](const Source& x, In1<T> y, MaybeIn1<std::int32_t> positives, MaybeIn1<T> weights, Rows2<double> class_weights,
            const Rule& rule, Rows2<T> coef, In1<double> intercepts, Out2<double> sums, Out2<double> sides, int n_threads) {
-            bound<T, Rows>(x, y, positives, weights, class_weights, rule, coef, intercepts, sums, sides, n_threads);
+            bound<T, Rows>(descent_rows<Rows>(x), y, positives, weights, class_weights, rule, coef, intercepts, sums, sides,
+                           n_threads);
         },
         nb::arg(), array, maybe, maybe, array, nb::arg(), array, array, array, array, nb::arg(), ReleaseGil());
-}
-
-template <Real T>
-void bind_sources(nb::module_& m, const char* dense, const char* sparse) {
-    const auto array = nb::arg().noconvert();
-    nb::class_<DenseRowSource<T>>(m, dense).def(nb::init<In2<T>>(), array);
-    nb::class_<SparseRowSource<T>>(m, sparse).def(nb::init<In1<T>, In1<std::int32_t>, In1<std::int32_t>, std::size_t>(), array,
-                                                  array, array, nb::arg());
-    bind_kernels<T, DenseRowSource<T>, stochastic::DenseRows<T>>(m);
-    bind_kernels<T, SparseRowSource<T>, stochastic::CsrRows<T>>(m);
 }
 
 }  // namespace
@@ -161,8 +142,10 @@ void bind_stochastic(nb::module_& m) {
                             intercept_share,
                             average_from};
         });
-    bind_sources<double>(m, "StochasticRows64", "SparseStochasticRows64");
-    bind_sources<float>(m, "StochasticRows32", "SparseStochasticRows32");
+    bind_kernels<double, DenseRowSource<double>, stochastic::DenseRows<double>>(m);
+    bind_kernels<double, CsrRowSource<double>, stochastic::CsrRows<double>>(m);
+    bind_kernels<float, DenseRowSource<float>, stochastic::DenseRows<float>>(m);
+    bind_kernels<float, CsrRowSource<float>, stochastic::CsrRows<float>>(m);
 }
 
 }  // namespace mercer::bindings

@@ -1,5 +1,4 @@
-#include "bindings/sparse_rows.hpp"
-#include "svm/curvature_product.hpp"
+#include "bindings/rows.hpp"
 #include "svm/dual_descent.hpp"
 #include "svm/multiclass_descent.hpp"
 
@@ -12,10 +11,10 @@ void require_below(std::span<const std::int32_t> numbers, std::size_t count, con
     require(std::all_of(numbers.begin(), numbers.end(), in_range), message);
 }
 
-template <class Examples>
-void checked_epoch(const Examples& x, const Rows2<double>& fields, double epsilon, double prior, double patience,
-                   std::uint64_t seed, std::uint64_t epoch, std::int64_t n_active, const Out1<std::int32_t>& active,
-                   const Out1<double>& duals, const Out1<double>& coef, const Out1<double>& summary) {
+template <class Rows>
+void checked_epoch(const Rows& x, const Rows2<double>& fields, double epsilon, double prior, double patience, std::uint64_t seed,
+                   std::uint64_t epoch, std::int64_t n_active, const Out1<std::int32_t>& active, const Out1<double>& duals,
+                   const Out1<double>& coef, const Out1<double>& summary) {
     const std::size_t n = x.rows();
     const auto terms = rows<double>(fields);
     require(terms.rows == n && terms.cols == 5, "the terms must have a line of five values per row of X");
@@ -29,8 +28,8 @@ void checked_epoch(const Examples& x, const Rows2<double>& fields, double epsilo
                     vector<double>(duals), vector<double>(coef), vector<double>(summary));
 }
 
-template <class Examples>
-void checked_multiclass_epoch(const Examples& x, const In1<std::int32_t>& labels, const In1<double>& costs,
+template <class Rows>
+void checked_multiclass_epoch(const Rows& x, const In1<std::int32_t>& labels, const In1<double>& costs,
                               const In1<double>& squared_norms, double prior, double patience, std::uint64_t seed,
                               std::uint64_t epoch, std::int64_t n_active, const Out1<std::int32_t>& active,
                               const Out2<double>& duals, const Out2<double>& coef, const Out1<double>& summary) {
@@ -52,13 +51,7 @@ void checked_multiclass_epoch(const Examples& x, const In1<std::int32_t>& labels
                           seed, epoch, static_cast<std::size_t>(n_active), numbers, a, w, vector<double>(summary));
 }
 
-// Examples that keep the Python array behind them alive.
-struct DenseExampleSource : svm::DenseExamples {
-    explicit DenseExampleSource(Rows2<double> x) : svm::DenseExamples{bindings::rows<double>(x)}, array(x) {}
-    Rows2<double> array;
-};
-
-template <class Source, class Examples>
+template <class Source, class Rows>
 void bind_epochs(nb::module_& m) {
     const auto array = nb::arg().noconvert();
     const auto number = nb::arg();
@@ -67,7 +60,7 @@ void bind_epochs(nb::module_& m) {
         [](const Source& x, Rows2<double> terms, double epsilon, double prior, double patience, std::uint64_t seed,
            std::uint64_t epoch, std::int64_t n_active, Out1<std::int32_t> active, Out1<double> duals, Out1<double> coef,
            Out1<double> summary) {
-            checked_epoch<Examples>(x, terms, epsilon, prior, patience, seed, epoch, n_active, active, duals, coef, summary);
+            checked_epoch<Rows>(x, terms, epsilon, prior, patience, seed, epoch, n_active, active, duals, coef, summary);
         },
         number, array, number, number, number, number, number, number, array, array, array, array, ReleaseGil());
     m.def(
@@ -75,8 +68,8 @@ void bind_epochs(nb::module_& m) {
         [](const Source& x, In1<std::int32_t> labels, In1<double> costs, In1<double> squared_norms, double prior, double patience,
            std::uint64_t seed, std::uint64_t epoch, std::int64_t n_active, Out1<std::int32_t> active, Out2<double> duals,
            Out2<double> coef, Out1<double> summary) {
-            checked_multiclass_epoch<Examples>(x, labels, costs, squared_norms, prior, patience, seed, epoch, n_active, active,
-                                               duals, coef, summary);
+            checked_multiclass_epoch<Rows>(x, labels, costs, squared_norms, prior, patience, seed, epoch, n_active, active, duals,
+                                           coef, summary);
         },
         number, array, array, array, number, number, number, number, number, array, array, array, array, ReleaseGil());
 }
@@ -84,23 +77,8 @@ void bind_epochs(nb::module_& m) {
 }  // namespace
 
 void bind_svm(nb::module_& m) {
-    const auto array = nb::arg().noconvert();
-    const auto number = nb::arg();
-    nb::class_<DenseExampleSource>(m, "DenseExamples").def(nb::init<Rows2<double>>(), array);
-    nb::class_<SparseExampleSource>(m, "SparseExamples")
-        .def(nb::init<In1<double>, In1<std::int32_t>, In1<std::int32_t>, std::size_t>(), array, array, array, number);
-    bind_epochs<DenseExampleSource, svm::DenseExamples>(m);
-    bind_epochs<SparseExampleSource, svm::SparseExamples>(m);
-    m.def(
-        "curvature_product",
-        [](const SparseExampleSource& x, In1<double> curvatures, In1<double> given, Out1<double> product) {
-            require(curvatures.shape(0) == x.rows(), "there must be one curvature per row of X");
-            require(given.shape(0) == x.cols() + 1 && product.shape(0) == x.cols() + 1,
-                    "the vectors must have one value per column of X, and the intercept");
-            svm::curvature_product<svm::SparseExamples>(x, vector<double>(curvatures), vector<double>(given),
-                                                        vector<double>(product));
-        },
-        number, array, array, array, ReleaseGil());
+    bind_epochs<DenseRowSource<double>, DenseRows<double>>(m);
+    bind_epochs<CsrRowSource<double>, CsrRows<double>>(m);
 }
 
 }  // namespace mercer::bindings

@@ -1,11 +1,14 @@
 // The native module: one copy of it is compiled for each instruction-set level, under a name of its own.
 #include "bindings/arrays.hpp"
+#include "bindings/neighbor_models.hpp"
+#include "bindings/neighbors.hpp"
 
 NB_MODULE(MERCER_MODULE, m) {
     m.doc() = "Compiled kernels of Mercer. Private: arguments are checked for memory safety only.";
     nanobind::set_leak_warnings(false);
     mercer::bindings::array_class = nanobind::object(nanobind::module_::import_("numpy").attr("ndarray")).release();
     mercer::bindings::bind_core(m);
+    mercer::bindings::bind_rows(m);
     mercer::bindings::bind_preprocessing(m);
     mercer::bindings::bind_cluster(m);
     mercer::bindings::bind_linear_model(m);
@@ -16,8 +19,12 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_interior_point(m);
     mercer::bindings::bind_stochastic(m);
     mercer::bindings::bind_svm(m);
+    mercer::bindings::bind_optim(m);
     mercer::bindings::bind_huber(m);
     mercer::bindings::bind_locally_weighted(m);
+    mercer::bindings::bind_condense(m);
+    mercer::bindings::bind_neighbor_votes(m);
+    mercer::bindings::bind_donors(m);
     mercer::bindings::bind_trees(m);
     mercer::bindings::bind_grow(m);
     mercer::bindings::bind_grow_regression(m);
@@ -28,4 +35,6 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_histogram(m);
     mercer::bindings::bind_metrics(m);
     mercer::bindings::bind_calibration(m);
+    mercer::bindings::bind_neighbors(m);
+    mercer::bindings::bind_kd_tree(m);
 }

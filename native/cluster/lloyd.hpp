@@ -63,7 +63,7 @@ class SumChanges {
    private:
     template <class Rows>
     void add(const Rows& rows, std::size_t row, double weight, std::size_t cluster, int sign) {
-        rows.add_to(row, weight, sums_.data() + cluster * rows.cols());
+        rows.add(row, weight, sums_.data() + cluster * rows.cols());
         weights_[cluster] += weight;
         members_[cluster] += weight != 0 ? sign : 0;
     }
@@ -226,10 +226,10 @@ void relocate(const Rows& rows, std::span<const T> weights, RowMajor<const T> ce
         if (!(distance[row] > 0)) return;
         const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[row]);
         const auto giver = static_cast<std::size_t>(labels[row]);
-        rows.add_to(row, -weight, sums.data() + giver * d);
+        rows.add(row, -weight, sums.data() + giver * d);
         cluster_weights[giver] -= weight;
         std::fill_n(sums.data() + empty[e] * d, d, 0.0);
-        rows.add_to(row, weight, sums.data() + empty[e] * d);
+        rows.add(row, weight, sums.data() + empty[e] * d);
         cluster_weights[empty[e]] = weight;
     }
 }

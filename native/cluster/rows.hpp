@@ -1,12 +1,12 @@
-// Dense or sparse rows as one role. A kernel is a template over Rows and asks it for
+// What clustering asks of rows beside their role in core/rows.hpp: distances to centres. A kernel is a template over Rows and asks
+// it for
 //   Rows::Centres(centres)                 the centres, prepared once
 //   rows.run(k), rows.unit()               how many rows to search at a time for k centres; in multiples of how many
 //   rows.capacity()                        what `run` is at most
-//   rows.n_entries()                       how many numbers the rows hold
 //   Rows::Search(rows)                     scratch memory for one thread, with
 //     nearest<kWithSecond>(ids, centres, found)      the nearest centres of some rows
 //     squared_distances(ids, centres, out)           to out[i * k + c]
-//   rows.squared_distance(id, centres, c), rows.squared_norm(id), rows.add_to(id, factor, sums)
+//   rows.squared_distance(id, centres, c)
 #pragma once
 
 #include <algorithm>
@@ -16,25 +16,16 @@
 #include <vector>
 
 #include "core/distance.hpp"
-#include "core/simd.hpp"
-#include "core/views.hpp"
+#include "core/rows.hpp"
 
 namespace mercer::cluster {
 
-// Dense rows, read in place through any strides, seen shifted by a common vector.
+// Dense rows: several together meet blocks of the centres.
 template <Real T>
-struct DenseRows {
-    using Value = T;
-    Matrix<const T> x;
-    std::span<const T> shift;
-
-    std::size_t rows() const { return x.rows; }
-    std::size_t cols() const { return x.cols; }
+struct DenseRows : mercer::DenseRows<T> {
     static constexpr std::size_t capacity() { return kMostGroups * kGroupRows<T>; }
-    std::size_t run(std::size_t n_centres) const { return RowGroups<T>::capacity(x.cols, n_centres); }
+    std::size_t run(std::size_t n_centres) const { return RowGroups<T>::capacity(this->cols(), n_centres); }
     static constexpr std::size_t unit() { return kGroupRows<T>; }
-    std::size_t n_entries() const { return x.rows * x.cols; }
-    T at(std::size_t row, std::size_t j) const { return x(row, j) - (shift.empty() ? T{0} : shift[j]); }
 
     struct Centres {
         explicit Centres(RowMajor<const T> c) : values(c), norms(half_norms(c)) {}
@@ -44,23 +35,11 @@ struct DenseRows {
 
     double squared_distance(std::size_t row, const Centres& centres, std::size_t c) const {
         const T* centre = centres.values.row(c);
-        return sum_over(row, [&](std::size_t j, T value) {
+        return this->sum_over(row, [&](std::size_t j, T value) {
             const double difference = static_cast<double>(value) - static_cast<double>(centre[j]);
             return difference * difference;
         });
     }
-    double squared_norm(std::size_t row) const {
-        return sum_over(row, [](std::size_t, T value) { return static_cast<double>(value) * value; });
-    }
-    void add_to(std::size_t row, double factor, double* target) const {
-        if (!x.has_contiguous_rows() || shift.empty()) {
-            for (std::size_t j = 0; j < x.cols; ++j) target[j] += factor * static_cast<double>(at(row, j));
-            return;
-        }
-        const T* source = x.row(row);
-        for (std::size_t j = 0; j < x.cols; ++j) target[j] += factor * static_cast<double>(source[j] - shift[j]);
-    }
-
     class Search {
        public:
         explicit Search(const DenseRows& source) : source_(source), groups_(source.cols()) {}
@@ -98,31 +77,14 @@ struct DenseRows {
         const DenseRows& source_;
         RowGroups<T> groups_;
     };
-
-   private:
-    template <class Term>
-    double sum_over(std::size_t row, Term&& term) const {
-        if (x.has_contiguous_rows() && !shift.empty()) {
-            const T* source = x.row(row);
-            return lane_sum(x.cols, [&](std::size_t j) { return term(j, source[j] - shift[j]); });
-        }
-        return lane_sum(x.cols, [&](std::size_t j) { return term(j, at(row, j)); });
-    }
 };
 
-// Sparse rows, unshifted (a shift would fill them). The centres are turned feature by feature, so that an entry of a row is one
-// pass over a line.
+// Sparse rows. The centres are turned feature by feature, so that an entry of a row is one pass over a line.
 template <Real T>
-struct CsrRows {
-    using Value = T;
-    Csr<T> x;
-
-    std::size_t rows() const { return x.rows; }
-    std::size_t cols() const { return x.cols; }
+struct CsrRows : mercer::CsrRows<T> {
     static constexpr std::size_t capacity() { return 16; }
     static std::size_t run(std::size_t) { return capacity(); }
     static constexpr std::size_t unit() { return capacity(); }
-    std::size_t n_entries() const { return static_cast<std::size_t>(x.row_starts.back()); }
 
     struct Centres {
         explicit Centres(RowMajor<const T> c) : values(c), norms(half_norms(c)), lines(c.size()) {
@@ -137,20 +99,8 @@ struct CsrRows {
     double squared_distance(std::size_t row, const Centres& centres, std::size_t c) const {
         const T* centre = centres.values.row(c);
         double sum = 2 * static_cast<double>(centres.norms[c]);
-        for (std::size_t e = x.begin(row); e < x.end(row); ++e) {
-            const double value = x.values[e];
-            const double coordinate = centre[x.columns[e]];
-            sum += value * (value - 2 * coordinate);
-        }
+        this->for_each(row, [&](std::size_t j, double value) { sum += value * (value - 2 * static_cast<double>(centre[j])); });
         return std::max(sum, 0.0);
-    }
-    double squared_norm(std::size_t row) const {
-        double sum = 0;
-        for (std::size_t e = x.begin(row); e < x.end(row); ++e) sum += static_cast<double>(x.values[e]) * x.values[e];
-        return sum;
-    }
-    void add_to(std::size_t row, double factor, double* target) const {
-        for (std::size_t e = x.begin(row); e < x.end(row); ++e) target[x.columns[e]] += factor * static_cast<double>(x.values[e]);
     }
 
     class Search {
@@ -184,11 +134,10 @@ struct CsrRows {
        private:
         void score_row(std::size_t row, const Centres& centres) {
             scores_.assign(centres.norms.begin(), centres.norms.end());
-            for (std::size_t e = source_.x.begin(row); e < source_.x.end(row); ++e) {
-                const T value = source_.x.values[e];
-                const T* line = centres.lines.data() + static_cast<std::size_t>(source_.x.columns[e]) * scores_.size();
+            source_.for_each(row, [&](std::size_t j, T value) {
+                const T* line = centres.lines.data() + j * scores_.size();
                 for (std::size_t c = 0; c < scores_.size(); ++c) scores_[c] -= value * line[c];
-            }
+            });
         }
 
         const CsrRows& source_;

@@ -135,7 +135,7 @@ class Seeder {
 
     std::vector<T> copy_rows(std::span<const std::size_t> ids) const {
         std::vector<double> values(ids.size() * rows_.cols(), 0.0);
-        for (std::size_t i = 0; i < ids.size(); ++i) rows_.add_to(ids[i], 1.0, values.data() + i * rows_.cols());
+        for (std::size_t i = 0; i < ids.size(); ++i) rows_.add(ids[i], 1.0, values.data() + i * rows_.cols());
         return {values.begin(), values.end()};
     }
 

@@ -49,28 +49,41 @@ double sum_over(const Chunks& chunks, Threads threads, Body&& body) {
 template <class T>
 class ChunkSums {
    public:
-    ChunkSums(const Chunks& chunks, std::size_t size)
-        : count_(chunks.count), size_(size), stride_((size + kLine - 1) / kLine * kLine), sums_(chunks.count * stride_) {
-        std::fill_n(sums_.data(), sums_.size(), T{});
-    }
+    ChunkSums(const Chunks& chunks, std::size_t size) : ChunkSums(chunks.count, size, nullptr) {}
+    // The first array is `result` itself, which then holds the total: a single chunk needs no memory of its own.
+    ChunkSums(const Chunks& chunks, std::span<T> result) : ChunkSums(chunks.count, result.size(), result.data()) {}
 
-    T* operator[](std::size_t chunk) { return sums_.data() + chunk * stride_; }
+    T* operator[](std::size_t chunk) { return chunk == 0 ? first_ : sums_.data() + (chunk - n_given_) * stride_; }
 
     // Adds all arrays to the first, and returns it.
     std::span<T> total() {
         for (std::size_t chunk = 1; chunk < count_; ++chunk) {
             const T* part = (*this)[chunk];
-            for (std::size_t i = 0; i < size_; ++i) sums_[i] += part[i];
+            for (std::size_t i = 0; i < size_; ++i) first_[i] += part[i];
         }
-        return {sums_.data(), size_};
+        return {first_, size_};
     }
 
    private:
     static constexpr std::size_t kLine = 64 / sizeof(T);
+
+    ChunkSums(std::size_t count, std::size_t size, T* given)
+        : count_(std::max<std::size_t>(count, 1)),
+          size_(size),
+          stride_((size + kLine - 1) / kLine * kLine),
+          n_given_(given != nullptr ? 1 : 0),
+          sums_((count_ - n_given_) * stride_),
+          first_(given != nullptr ? given : sums_.data()) {
+        std::fill_n(sums_.data(), sums_.size(), T{});
+        std::fill_n(first_, size_, T{});
+    }
+
     std::size_t count_;
     std::size_t size_;
     std::size_t stride_;
+    std::size_t n_given_;  // of the arrays: none, or the first
     Aligned<T> sums_;
+    T* first_;
 };
 
 }  // namespace mercer

@@ -12,10 +12,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <optional>
-#include <vector>
 
 #include "core/errors.hpp"
 #include "core/panels.hpp"
@@ -45,6 +42,8 @@ struct TileProduct {
     std::size_t ld;
     // Columns of row i before i + first_needed are not needed: micro-tiles of such columns alone are passed over.
     std::ptrdiff_t first_needed;
+    // From a line of a panel to the next one, and from a panel to the next one: packed, unless said otherwise.
+    std::size_t line = Panel<P>::kWidth, panel = Panels<P>::kStride;
 
     void run() const;
 };
@@ -52,52 +51,6 @@ struct TileProduct {
 extern template struct TileProduct<double, double>;
 extern template struct TileProduct<float, float>;
 extern template struct TileProduct<float, double>;
-
-// How a product of m x n results is cut.
-template <Real P>
-struct ProductPlan {
-    static constexpr std::size_t kWidth = Panel<P>::kWidth;
-    static constexpr std::size_t kEdge = 240 / kWidth * kWidth;  // of a tile: two of its blocks fit the second-level cache
-    static constexpr std::size_t kLeastEdge = (72 + kWidth - 1) / kWidth * kWidth;    // below, panels are fetched too often
-    static constexpr std::size_t kPackedValues = (std::size_t{1} << 23) / sizeof(P);  // of a factor at a time
-    static constexpr std::size_t kSliceValues = (std::size_t{1} << 20) / sizeof(P);   // of one thread, in its second-level cache
-
-    std::size_t m, n, depth;
-    std::size_t edge;
-    bool is_symmetric;
-
-    ProductPlan(std::size_t m_, std::size_t n_, std::size_t depth_, bool is_symmetric_)
-        : m(m_), n(n_), depth(depth_), is_symmetric(is_symmetric_) {
-        constexpr double kWantedTiles = 36;
-        const double area = static_cast<double>(m) * static_cast<double>(n);
-        const auto wanted = static_cast<std::size_t>(std::min(std::sqrt(area / kWantedTiles), 1e6));
-        edge = std::clamp((wanted + kWidth - 1) / kWidth * kWidth, kLeastEdge, kEdge);
-    }
-
-    static std::size_t tiles_along(std::size_t size, std::size_t edge) { return (size + edge - 1) / edge; }
-    std::size_t n_tiles() const {
-        const std::size_t rows = tiles_along(m, edge), columns = tiles_along(n, edge);
-        return is_symmetric ? rows * (rows + 1) / 2 : rows * columns;
-    }
-
-    // Slices of the blocks of depth, where there are few tiles: as many as are worth the addition of their results.
-    Chunks slices() const {
-        const double area = static_cast<double>(m) * static_cast<double>(n);
-        const auto least = static_cast<std::size_t>(std::clamp(2e6 / (area + 1), 512.0, 65536.0)) / kBlockDepth;
-        const std::size_t n_blocks = (depth + kBlockDepth - 1) / kBlockDepth;
-        return n_tiles() < 16 ? Chunks::of(n_blocks, least, 64 / n_tiles()) : Chunks{n_blocks, 1};
-    }
-
-    // Columns and lines that are packed at a time.
-    std::size_t band() const { return std::max(kPackedValues / kBlockDepth / edge, std::size_t{1}) * edge; }
-    std::size_t lines(std::size_t band) const {
-        const std::size_t values = slices().count > 1 ? kSliceValues : kPackedValues;
-        return std::max(values / (Panel<P>::count(band) * Panels<P>::kStride), std::size_t{1}) * kBlockDepth;
-    }
-    double work() const {
-        return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(depth) / (is_symmetric ? 8 : 4);
-    }
-};
 
 // c(j, i) = c(i, j) for the tile of rows and columns from (row, column) on.
 template <class Out>
@@ -109,124 +62,60 @@ void mirror_tile(Matrix<Out> c, std::size_t row, std::size_t column, std::size_t
                 for (std::size_t j = std::max(i + 1, j0); j < std::min(j0 + kSquare, column + n_columns); ++j) c(j, i) = c(i, j);
 }
 
-// The product over lines [first, last) of both sources; `right` is absent where it is `left` itself, and then all tiles but those
-// above the diagonal are mirror images.
-template <Real P, Real Out, class Left, class Right, class Finish>
-class ProductRun {
+// A source behind one function, so that the driver of all products is compiled once for each type of them (core/product.cpp):
+// called for some lines at a time.
+template <Real P>
+class AnySource {
    public:
-    ProductRun(const ProductPlan<P>& plan, const Left& left, const Right* right, Out alpha, Out beta, Matrix<Out> c,
-               Threads threads, const Finish& finish)
-        : plan_(plan),
-          left_(left),
-          right_(right),
-          alpha_(alpha),
-          beta_(beta),
-          c_(c),
-          threads_(threads.for_work(plan.work())),
-          finish_(finish) {}
+    template <PanelSource<P> Source>
+    explicit AnySource(const Source& source)
+        : source_(&source),
+          depth_(source.depth()),
+          width_(source.width()),
+          pack_([](const void* of, std::size_t first, std::size_t last, std::size_t begin, std::size_t end, PanelLines<P> lines) {
+              static_cast<const Source*>(of)->pack(first, last, begin, end, lines);
+          }) {}
 
-    void run(std::size_t first, std::size_t last) {
-        const std::size_t right_band = plan_.is_symmetric ? plan_.n : std::min(plan_.band(), plan_.n);
-        const std::size_t left_band = std::min(plan_.band(), plan_.m);
-        const std::size_t most_lines = std::min(plan_.lines(right_band), std::max(last - first, std::size_t{1}));
-        Panels<P> right(right_band, most_lines);
-        std::optional<Panels<P>> left;
-        if (!plan_.is_symmetric) left.emplace(left_band, most_lines);
-        for (std::size_t j = 0; j < plan_.n; j += right_band) {
-            const std::size_t j_end = std::min(j + right_band, plan_.n);
-            std::size_t line = first;
-            do {  // once where there is no depth: beta counts all the same
-                const std::size_t line_end = std::min(line + most_lines, last);
-                const Stage stage{line, line_end, line == first, line_end == last};
-                if (plan_.is_symmetric) {
-                    right.fill(left_, line, line_end, 0, plan_.n, threads_);
-                    multiply(right, right, stage, 0, plan_.m, 0, plan_.n);
-                } else {
-                    right.fill(*right_, line, line_end, j, j_end, threads_);
-                    for (std::size_t i = 0; i < plan_.m; i += left_band) {
-                        const std::size_t i_end = std::min(i + left_band, plan_.m);
-                        left->fill(left_, line, line_end, i, i_end, threads_);
-                        multiply(*left, right, stage, i, i_end, j, j_end);
-                    }
-                }
-                line = line_end;
-            } while (line < last);
-        }
+    std::size_t depth() const { return depth_; }
+    std::size_t width() const { return width_; }
+    void pack(std::size_t first, std::size_t last, std::size_t begin, std::size_t end, PanelLines<P> lines) const {
+        pack_(source_, first, last, begin, end, lines);
     }
 
    private:
-    struct Stage {
-        std::size_t first, last;
-        bool is_first, is_last;
-    };
-
-    void multiply(const Panels<P>& left, const Panels<P>& right, const Stage& stage, std::size_t i, std::size_t i_end,
-                  std::size_t j, std::size_t j_end) const {
-        const std::size_t rows = plan_.tiles_along(i_end - i, plan_.edge), columns = plan_.tiles_along(j_end - j, plan_.edge);
-        parallel_for(rows * columns, threads_, [&](std::size_t task) {
-            const std::size_t row = task / columns * plan_.edge, column = task % columns * plan_.edge;
-            if (plan_.is_symmetric && row > column) return;
-            const std::size_t m = std::min(plan_.edge, i_end - i - row), n = std::min(plan_.edge, j_end - j - column);
-            Out* const c = &c_(i + row, j + column);
-            for (std::size_t line = stage.first, block = 0; line < stage.last || (block == 0 && stage.is_first);
-                 line += kBlockDepth, ++block) {
-                const Out beta = stage.is_first && block == 0 ? beta_ : Out{1};
-                TileProduct<P, Out>{left.panel(block, row / Panel<P>::kWidth),
-                                    right.panel(block, column / Panel<P>::kWidth),
-                                    std::min(kBlockDepth, stage.last - line),
-                                    m,
-                                    n,
-                                    alpha_,
-                                    beta,
-                                    c,
-                                    static_cast<std::size_t>(c_.row_stride),
-                                    plan_.is_symmetric ? static_cast<std::ptrdiff_t>(row) - static_cast<std::ptrdiff_t>(column)
-                                                       : -static_cast<std::ptrdiff_t>(plan_.edge)}
-                    .run();
-                checkpoint();
-            }
-            if (!stage.is_last) return;
-            finish_(Matrix<Out>{c, m, n, c_.row_stride, 1}, i + row, j + column);
-            if (plan_.is_symmetric) mirror_tile(c_, row, column, m, n);
-        });
-    }
-
-    const ProductPlan<P>& plan_;
-    const Left& left_;
-    const Right* right_;
-    Out alpha_, beta_;
-    Matrix<Out> c_;
-    Threads threads_;
-    const Finish& finish_;
+    const void* source_;
+    std::size_t depth_, width_;
+    void (*pack_)(const void*, std::size_t, std::size_t, std::size_t, std::size_t, PanelLines<P>);
 };
 
-template <Real P, Real Out, class Left, class Right, class Finish>
-void run_product(const ProductPlan<P>& plan, const Left& left, const Right* right, Out alpha, Out beta, Matrix<Out> c,
-                 Threads threads, const Finish& finish) {
-    if (plan.m == 0 || plan.n == 0) return;
-    const Chunks slices = plan.slices();
-    if (slices.count == 1) {
-        ProductRun<P, Out, Left, Right, Finish>(plan, left, right, alpha, beta, c, threads, finish).run(0, plan.depth);
-        return;
-    }
-    const std::size_t size = plan.m * plan.n;
-    Aligned<Out> partial(slices.count * size);
-    parallel_for(slices.count, threads.for_work(plan.work()), [&](std::size_t slice) {
-        const Matrix<Out> part{partial.data() + slice * size, plan.m, plan.n, static_cast<std::ptrdiff_t>(plan.n), 1};
-        const LeaveTile leave;
-        ProductRun<P, Out, Left, Right, LeaveTile>(plan, left, right, alpha, Out{0}, part, threads, leave)
-            .run(slices.begin(slice) * kBlockDepth, std::min(slices.end(slice) * kBlockDepth, plan.depth));
-    });
-    for (std::size_t i = 0; i < plan.m; ++i) {
-        Out* const line = c.row(i);
-        for (std::size_t j = 0; j < plan.n; ++j) {
-            Out sum = beta == Out{0} ? Out{0} : beta * line[j];
-            for (std::size_t slice = 0; slice < slices.count; ++slice) sum += partial[slice * size + i * plan.n + j];
-            line[j] = sum;
-        }
-    }
-    finish(c, 0, 0);
-}
+// What finishes a tile, likewise.
+template <Real Out>
+class AnyFinish {
+   public:
+    template <class Finish>
+    explicit AnyFinish(const Finish& finish)
+        : finish_(&finish), call_([](const void* by, Matrix<Out> tile, std::size_t row, std::size_t column) {
+              (*static_cast<const Finish*>(by))(tile, row, column);
+          }) {}
+
+    void operator()(Matrix<Out> tile, std::size_t row, std::size_t column) const { call_(finish_, tile, row, column); }
+
+   private:
+    const void* finish_;
+    void (*call_)(const void*, Matrix<Out>, std::size_t, std::size_t);
+};
+
+// c = beta c + alpha left' right; `right` is absent where it is `left` itself. Defined in core/product.cpp.
+template <Real P, Real Out>
+void run_product(const AnySource<P>& left, const AnySource<P>* right, Out alpha, Out beta, Matrix<Out> c, Threads threads,
+                 const AnyFinish<Out>& finish);
+
+extern template void run_product<double, double>(const AnySource<double>&, const AnySource<double>*, double, double, Matrix<double>,
+                                                 Threads, const AnyFinish<double>&);
+extern template void run_product<float, float>(const AnySource<float>&, const AnySource<float>*, float, float, Matrix<float>,
+                                               Threads, const AnyFinish<float>&);
+extern template void run_product<float, double>(const AnySource<float>&, const AnySource<float>*, double, double, Matrix<double>,
+                                                Threads, const AnyFinish<double>&);
 
 }  // namespace detail
 
@@ -236,8 +125,8 @@ template <Real P, Real Out, PanelSource<P> Left, PanelSource<P> Right, class Fin
 void product(const Left& left, const Right& right, Out alpha, Out beta, Matrix<Out> c, Threads threads, const Finish& finish = {}) {
     require(left.depth() == right.depth() && c.rows == left.width() && c.cols == right.width() && c.has_contiguous_rows(),
             "product: the shapes do not fit");
-    const detail::ProductPlan<P> plan(c.rows, c.cols, left.depth(), false);
-    detail::run_product<P, Out>(plan, left, &right, alpha, beta, c, threads, finish);
+    const detail::AnySource<P> other(right);
+    detail::run_product<P, Out>(detail::AnySource<P>(left), &other, alpha, beta, c, threads, detail::AnyFinish<Out>(finish));
 }
 
 // c = beta c + alpha source' source, both triangles of a symmetric c. `finish` is called with the tiles on and above the diagonal
@@ -245,26 +134,15 @@ void product(const Left& left, const Right& right, Out alpha, Out beta, Matrix<O
 template <Real P, Real Out, PanelSource<P> Source, class Finish = LeaveTile>
 void gram_product(const Source& source, Out alpha, Out beta, Matrix<Out> c, Threads threads, const Finish& finish = {}) {
     require(c.rows == source.width() && c.cols == source.width() && c.has_contiguous_rows(), "gram_product: the shapes do not fit");
-    const detail::ProductPlan<P> plan(c.rows, c.cols, source.depth(), true);
-    detail::run_product<P, Out, Source, Source>(plan, source, nullptr, alpha, beta, c, threads, finish);
+    detail::run_product<P, Out>(detail::AnySource<P>(source), nullptr, alpha, beta, c, threads, detail::AnyFinish<Out>(finish));
 }
 
-// Adds up Gram matrices of short runs of lines on the calling thread: for kernels that see their rows block by block.
-class GramOfRuns {
-   public:
-    explicit GramOfRuns(std::size_t width) : panels_(Panel<double>::count(width) * Panels<double>::kStride) {}
-
-    // Adds source' source to the upper triangle of `sums`, whose rows are as long as the source is wide; kBlockDepth lines at most.
-    template <PanelSource<double> Source>
-    void add(const Source& source, double* sums) {
-        const std::size_t depth = source.depth(), width = source.width();
-        source.pack(0, depth, 0, width, {panels_.data(), Panels<double>::kStride});
-        detail::TileProduct<double, double>{panels_.data(), panels_.data(), depth, width, width, 1, 1, sums, width, 0}.run();
-    }
-
-   private:
-    Aligned<double> panels_;
-};
+// Adds rows' rows to the upper triangle of `sums` (width x width) on the calling thread, for kernels that see their rows block by
+// block: n contiguous rows that stay in the first-level cache are read where they lie. The width is whole vectors, and behind the
+// last row there are Panel::kRows more values, which count for nothing.
+inline void add_gram_of_rows(const double* rows, std::size_t n, std::size_t width, double* sums) {
+    detail::TileProduct<double, double>{rows, rows, n, width, width, 1, 1, sums, width, 0, width, Panel<double>::kWidth}.run();
+}
 
 // c = beta c + alpha a b, for matrices of any strides.
 template <Real T>

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -73,16 +72,16 @@ inline void add_slopes(const double* block, std::size_t n, std::size_t p, const 
 // The Hessian of at most so many columns is summed along with the gradient, a result a chunk; that of more, in a pass of its own.
 inline constexpr std::size_t kFewColumns = 192;
 
-// Partial sums of each chunk of rows: value, curvature, gradient (p) and, of few columns, the upper triangle of the Hessian (p x
-// p).
+// Partial sums of each chunk of rows of q values, filled up to p: value, curvature, gradient (p) and, of few columns, the upper
+// triangle of the Hessian (p x p).
 class LossSums {
    public:
-    LossSums(std::size_t n_chunks, std::size_t p, bool wants_hessian)
-        : p_(p),
-          has_hessian_(wants_hessian && p <= kFewColumns),
-          size_(2 + p + (has_hessian_ ? p * p : 0)),
-          sums_(n_chunks * size_, 0.0),
-          runs_(n_chunks) {}
+    LossSums(std::size_t n_chunks, std::size_t q, bool wants_hessian)
+        : q_(q),
+          p_(S::round_up(q)),
+          has_hessian_(wants_hessian && p_ <= kFewColumns),
+          size_(2 + p_ + (has_hessian_ ? p_ * p_ : 0)),
+          sums_(n_chunks * size_, 0.0) {}
 
     bool has_hessian() const { return has_hessian_; }
     double& value(std::size_t chunk) { return sums_[chunk * size_]; }
@@ -90,13 +89,10 @@ class LossSums {
     double* gradient(std::size_t chunk) { return sums_.data() + chunk * size_ + 2; }
     double* hessian(std::size_t chunk) { return gradient(chunk) + p_; }
 
-    // Adds rows of p doubles, times their curvatures; negative ones count as zero.
-    void add_hessian(std::size_t chunk, const double* block, std::size_t n, const double* curvatures) {
-        if (!runs_[chunk]) runs_[chunk].emplace(p_);
-        double roots[kBlockDepth];
-        for (std::size_t i = 0; i < n; ++i) roots[i] = std::sqrt(std::max(curvatures[i], 0.0));
-        const Matrix<const double> rows{block, n, p_, static_cast<std::ptrdiff_t>(p_), 1};
-        runs_[chunk]->add(StridedSource<double, double>{rows, {}, {roots, n}}, hessian(chunk));
+    // Adds rows of p doubles, times their curvatures; negative ones count as zero. The rows are scaled on the way.
+    void add_hessian(std::size_t chunk, double* block, std::size_t n, const double* curvatures) {
+        scale_rows(block, n, curvatures);
+        add_gram_of_rows(block, n, p_, hessian(chunk));
     }
 
     // Adds the chunks up in their order, writes as many entries of the gradient as are asked for, and the Hessian of few columns,
@@ -111,11 +107,24 @@ class LossSums {
     }
 
    private:
-    std::size_t p_;
+    // Multiplies each row by the root of its curvature. What fills the last vector up stays zero, whatever the root.
+    void scale_rows(double* block, std::size_t n, const double* curvatures) const {
+        S::Indices lane{};
+        for (std::size_t l = 0; l < S::kLanes; ++l) lane[l] = static_cast<S::Index>(l);
+        const auto is_column = lane < S::broadcast_index(static_cast<S::Index>(q_ + S::kLanes - p_));
+        for (std::size_t i = 0; i < n; ++i) {
+            double* const row = block + i * p_;
+            double* const last = row + p_ - S::kLanes;
+            const S::Vector root = S::broadcast(std::sqrt(std::max(curvatures[i], 0.0)));
+            for (double* at = row; at < last; at += S::kLanes) S::store(at, root * S::load(at));
+            S::store(last, (is_column ? root : S::Vector{}) * S::load(last));
+        }
+    }
+
+    std::size_t q_, p_;
     bool has_hessian_;
     std::size_t size_;
     std::vector<double> sums_;
-    std::vector<std::optional<GramOfRuns>> runs_;
 };
 
 // Writes the sum of h_i (x_i - shift, e_i) (x_i - shift, e_i)' over the rows to `hessian`, for rows e of further columns; negative
@@ -175,12 +184,12 @@ LossTotal linear_loss(Matrix<const T> x, std::span<const double> shift, std::spa
     std::vector<double> padded(p, 0.0);
     std::copy(coef.begin(), coef.end(), padded.begin());
     const Chunks chunks = detail::sample_chunks(x.rows, q, has_hessian ? std::min(p, detail::kFewColumns) * p : p);
-    detail::LossSums sums(chunks.count, p, has_hessian);
+    detail::LossSums sums(chunks.count, q, has_hessian);
     const bool has_pass = has_hessian && !sums.has_hessian();
     std::vector<double> all_curvatures(has_pass ? x.rows : 0);
     const double work = static_cast<double>(x.rows) * static_cast<double>(sums.has_hessian() ? q * q / 4 + 4 * q : 2 * q);
     detail::for_each_row_block(x, shift, p, chunks, threads.for_work(work),
-                               [&](const double* block, std::size_t n, std::size_t first, std::size_t chunk) {
+                               [&](double* block, std::size_t n, std::size_t first, std::size_t chunk) {
                                    constexpr std::size_t kCapacity = 256 + Simd<double>::kLanes;  // a block has at most 256 rows
                                    double raw[kCapacity] = {};
                                    double slopes[kCapacity];
@@ -205,10 +214,10 @@ void weighted_sums(Matrix<const T> x, std::span<const double> shift, std::span<c
     const std::size_t q = x.cols + 1;
     const std::size_t p = Simd<double>::round_up(q);
     const Chunks chunks = detail::sample_chunks(x.rows, q, std::min(p, detail::kFewColumns) * p);
-    detail::LossSums sums(chunks.count, p, true);
+    detail::LossSums sums(chunks.count, q, true);
     const double work = static_cast<double>(x.rows) * static_cast<double>(sums.has_hessian() ? q * q / 4 + 2 * q : q);
     detail::for_each_row_block(x, shift, p, chunks, threads.for_work(work),
-                               [&](const double* block, std::size_t n, std::size_t first, std::size_t chunk) {
+                               [&](double* block, std::size_t n, std::size_t first, std::size_t chunk) {
                                    detail::add_slopes(block, n, p, slopes.data() + first, sums.gradient(chunk));
                                    if (sums.has_hessian()) sums.add_hessian(chunk, block, n, curvatures.data() + first);
                                });

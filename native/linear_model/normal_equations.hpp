@@ -63,8 +63,9 @@ void for_each_block(const Sample<T>& sample, std::span<const P> shift, std::size
     const std::size_t least = sample.x.has_contiguous_rows() ? 256 / sizeof(P) : 128;
     const std::size_t capacity = std::clamp<std::size_t>(24 * 1024 / (sizeof(P) * p), least, 256);
     parallel_for(chunks.count, threads, [&](std::size_t chunk) {
-        Aligned<P> block(capacity * p);
-        std::fill_n(block.data(), capacity * p, P{0});
+        const std::size_t size = capacity * p + Panel<P>::kRows;  // what `add_gram_of_rows` wants behind the last row
+        Aligned<P> block(size);
+        std::fill_n(block.data(), size, P{0});
         std::vector<std::size_t> rows(capacity);
         for (std::size_t first = chunks.begin(chunk); first < chunks.end(chunk); first += capacity) {
             const std::size_t n = std::min(capacity, chunks.end(chunk) - first);

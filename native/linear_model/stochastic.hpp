@@ -18,6 +18,7 @@
 #include "linear_model/stochastic_loss.hpp"
 #include "linear_model/stochastic_rows.hpp"
 #include "linear_model/stochastic_weights.hpp"
+#include "optim/schedule.hpp"
 
 namespace mercer::linear_model::stochastic {
 
@@ -100,10 +101,10 @@ class Rates {
     void fill(double t) {
         using S = Simd<double>;
         first_ = t;
-        double steps[kBlock];
-        for (std::size_t i = 0; i < kBlock; ++i) steps[i] = t + static_cast<double>(i);
-        for (std::size_t i = 0; i < kBlock; i += S::kLanes)
-            S::store(block_ + i, rule_.eta0 * math::exp(-rule_.power_t * math::log(S::load(steps + i))));
+        const optim::InverseDecay decay{1.0, rule_.power_t};  // steps are counted from one, times from zero
+        double times[kBlock];
+        for (std::size_t i = 0; i < kBlock; ++i) times[i] = t - 1 + static_cast<double>(i);
+        for (std::size_t i = 0; i < kBlock; i += S::kLanes) S::store(block_ + i, rule_.eta0 * decay(S::load(times + i)));
     }
 
     const Rule& rule_;
@@ -227,7 +228,7 @@ void descend(const Rows& rows, const Targets<T>& targets, const Rule& rule, cons
     std::vector<std::size_t> active;
     for (std::size_t k = 0; k < is_done.size(); ++k)
         if (is_done[k] == 0) active.push_back(k);
-    parallel_for(active.size(), threads.for_work(rows.n_entries() * static_cast<double>(active.size())), [&](std::size_t task) {
+    parallel_for(active.size(), threads.for_work(static_cast<double>(rows.n_entries() * active.size())), [&](std::size_t task) {
         const std::size_t k = active[task];
         if (rule.l1 > 0) return pass_over_rows<Shrink::kTax>(rows, targets, rule, outputs, k);
         if (rule.lp > 0) return pass_over_rows<Shrink::kPower>(rows, targets, rule, outputs, k);

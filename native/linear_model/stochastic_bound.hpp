@@ -10,9 +10,8 @@
 #include <cstddef>
 #include <limits>
 #include <span>
-#include <vector>
 
-#include "core/parallel.hpp"
+#include "core/chunk_sums.hpp"
 #include "linear_model/stochastic.hpp"
 
 namespace mercer::linear_model::stochastic {
@@ -29,6 +28,24 @@ enum SumColumn : std::size_t {
     kSumColumns = kSlope + 6
 };
 
+namespace detail {
+
+// What one output adds up over some rows.
+struct OutputSums {
+    double columns[kSumColumns] = {};
+
+    OutputSums() { columns[kLeastMargin] = std::numeric_limits<double>::infinity(); }
+    double& operator[](std::size_t column) { return columns[column]; }
+
+    void merge(const OutputSums& other) {
+        const double margin = std::min(columns[kLeastMargin], other.columns[kLeastMargin]);
+        for (std::size_t j = 0; j < kSumColumns; ++j) columns[j] += other.columns[j];
+        columns[kLeastMargin] = margin;
+    }
+};
+
+}  // namespace detail
+
 // Writes for each output its sums and, to `sides` (two lines an output; no line: not wanted), the sums of weight times derivative
 // times row for negative and for positive derivatives. Weights are those of rows times those of classes; the least margin is that
 // of y (x w + b) over rows of positive weight, and rows where it is not positive are misclassified. O(n d) an output.
@@ -37,22 +54,22 @@ void bound(const Rows& rows, const Targets<T>& targets, const Rule& rule, RowMaj
            std::span<const double> intercepts, RowMajor<double> sums, RowMajor<double> sides, Threads threads) {
     const std::size_t d = rows.cols();
     const bool has_sides = sides.rows > 0;
-    const std::size_t n_sides = has_sides ? 2 * d : 0;
-    const std::size_t width = kSumColumns + n_sides;
+    const auto n_entries = static_cast<double>(rows.n_entries());
     // Each chunk has sums of its own: no more of them than the data are worth.
-    const double most = std::clamp(rows.n_entries() / (16.0 * static_cast<double>(d) + 1), 1.0, 64.0);
+    const double most = std::clamp(n_entries / (16.0 * static_cast<double>(d) + 1), 1.0, 64.0);
     const Chunks chunks = Chunks::of(rows.rows(), 1024, static_cast<std::size_t>(most));
     for (std::size_t k = 0; k < coef.rows; ++k) {
-        std::vector<double> partial(chunks.count * width, 0.0);
+        ChunkParts<detail::OutputSums> parts(chunks);
+        ChunkSums<double> side_parts(chunks, std::span<double>(sides.row(2 * k), has_sides ? 2 * d : 0));
         const double negative = rule.loss.negative_label();
-        parallel_for(chunks.count, threads.for_work(2 * rows.n_entries()), [&](std::size_t chunk) {
-            double* sum = partial.data() + chunk * width;
-            sum[kLeastMargin] = std::numeric_limits<double>::infinity();
+        parallel_for(chunks.count, threads.for_work(2 * n_entries), [&](std::size_t chunk) {
+            detail::OutputSums sum;
+            double* const side_sums = side_parts[chunk];
             for (std::size_t row = chunks.begin(chunk); row < chunks.end(chunk); ++row) {
                 const double y = targets.target(row, k, negative);
                 const double weight = targets.weight(row) * targets.class_weights(k, y > 0);
                 if (weight == 0) continue;
-                const double raw = rows.wide_dot(row, coef.row(k)) + intercepts[k];
+                const double raw = rows.dot(row, coef.row(k)) + intercepts[k];
                 const double value = rule.loss.value(y, raw), slope = rule.loss.slope(y, raw);
                 const double margin = y > 0 ? raw : -raw;
                 sum[kTotalLoss] += weight * value;
@@ -63,20 +80,13 @@ void bound(const Rows& rows, const Targets<T>& targets, const Rule& rule, RowMaj
                 sum[kSlope + 3 * side] += weight * slope;
                 sum[kConjugate + 3 * side] += weight * (slope * raw - value);
                 sum[kLeastLoss + 3 * side] += weight * rule.loss.least(y);
-                if (has_sides && slope != 0) rows.wide_add(row, weight * slope, sum + kSumColumns + side * d);
+                if (has_sides && slope != 0) rows.add(row, weight * slope, side_sums + side * d);
             }
+            parts[chunk] = sum;
         });
-        double* total = sums.row(k);
-        std::copy_n(partial.data(), kSumColumns, total);
-        double* const side_sums = sides.row(2 * k);
-        std::copy_n(partial.data() + kSumColumns, n_sides, side_sums);
-        for (std::size_t chunk = 1; chunk < chunks.count; ++chunk) {
-            const double* sum = partial.data() + chunk * width;
-            const double margin = std::min(total[kLeastMargin], sum[kLeastMargin]);
-            for (std::size_t j = 0; j < kSumColumns; ++j) total[j] += sum[j];
-            total[kLeastMargin] = margin;
-            for (std::size_t j = 0; j < n_sides; ++j) side_sums[j] += sum[kSumColumns + j];
-        }
+        const auto total = parts.joined([](detail::OutputSums& all, const detail::OutputSums& part) { all.merge(part); });
+        std::copy_n(total.columns, kSumColumns, sums.row(k));
+        side_parts.total();
     }
 }
 

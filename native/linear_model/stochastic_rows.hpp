@@ -1,9 +1,8 @@
-// Dense or sparse rows as one role for stochastic descent. A kernel is a template over Rows and asks it for
-//   rows.dot(row, w), rows.squared_norm(row), rows.add(row, factor, target)      with T or double weights
+// What stochastic descent asks of rows beside their role in core/rows.hpp:
+//   rows.own_dot(row, w)                          the product in the precision of X, where that is faster
+//   rows.add_to_weights(row, factor, w)           w += factor x in that precision
 //   rows.add_measured(row, factor, w, norms)      the same, with the norms of w kept up to date
 //   rows.for_touched(row, body)                   body(j) for every column that a step on this row may change
-//   rows.for_entries(row, body)                   sparse rows only: body(j, value)
-//   rows.prefetch(row)
 #pragma once
 
 #include <algorithm>
@@ -12,9 +11,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/prefetch.hpp"
+#include "core/rows.hpp"
 #include "core/simd.hpp"
-#include "core/views.hpp"
 
 namespace mercer::linear_model::stochastic {
 
@@ -118,120 +116,62 @@ void add_from(const T* x, T factor, T* w, std::size_t n, Norms& norms) {
 
 }  // namespace detail
 
-// Dense rows whose numbers lie together, at any distance from row to row.
+// Dense rows whose numbers lie together, at any distance from row to row, and without a shift.
 template <Real T>
-struct DenseRows {
-    using Value = T;
-    static constexpr bool kIsSparse = false;
-    Matrix<const T> x;
-
-    std::size_t rows() const { return x.rows; }
-    std::size_t cols() const { return x.cols; }
-    double n_entries() const { return static_cast<double>(x.rows) * static_cast<double>(x.cols); }
-    T dot(std::size_t row, const T* w) const { return detail::dot(x.row(row), w, x.cols); }
-    double squared_norm(std::size_t row) const {
-        const T* source = x.row(row);
-        return lane_sum(x.cols, [&](std::size_t j) { return static_cast<double>(source[j]) * source[j]; });
-    }
-    void add(std::size_t row, T factor, T* w) const {
+struct DenseRows : mercer::DenseRows<T> {
+    T own_dot(std::size_t row, const T* w) const { return detail::dot(this->x.row(row), w, this->x.cols); }
+    void add_to_weights(std::size_t row, T factor, T* w) const {
         Norms unused;
-        detail::add_from<false, Simd<T>::kLanes>(x.row(row), factor, w, x.cols, unused);
+        detail::add_from<false, Simd<T>::kLanes>(this->x.row(row), factor, w, this->x.cols, unused);
     }
     void add_measured(std::size_t row, T factor, T* w, Norms& norms) const {
         norms = {};
-        detail::add_from<true, Simd<T>::kLanes>(x.row(row), factor, w, x.cols, norms);
-    }
-    double wide_dot(std::size_t row, const T* w) const {
-        const T* source = x.row(row);
-        return lane_sum(x.cols, [&](std::size_t j) { return static_cast<double>(source[j]) * static_cast<double>(w[j]); });
-    }
-    void wide_add(std::size_t row, double factor, double* target) const {
-        const T* source = x.row(row);
-        for (std::size_t j = 0; j < x.cols; ++j) target[j] += factor * static_cast<double>(source[j]);
+        detail::add_from<true, Simd<T>::kLanes>(this->x.row(row), factor, w, this->x.cols, norms);
     }
     template <class Body>
     void for_touched(std::size_t, Body&& body) const {
-        for (std::size_t j = 0; j < x.cols; ++j) body(j);
+        for (std::size_t j = 0; j < this->x.cols; ++j) body(j);
     }
-    void prefetch(std::size_t row) const { prefetch_run(x.row(row), x.cols); }
 };
 
 template <Real T>
-struct CsrRows {
-    using Value = T;
-    static constexpr bool kIsSparse = true;
-    Csr<T> x;
-
-    std::size_t rows() const { return x.rows; }
-    std::size_t cols() const { return x.cols; }
-    double n_entries() const { return static_cast<double>(x.row_starts.back()); }
-    T dot(std::size_t row, const T* w) const { return static_cast<T>(wide_dot(row, w)); }
-    double squared_norm(std::size_t row) const {
-        const T* values = x.values.data() + x.begin(row);
-        return lane_sum(x.end(row) - x.begin(row), [&](std::size_t e) { return static_cast<double>(values[e]) * values[e]; });
-    }
-    void add(std::size_t row, T factor, T* w) const {
-        for (std::size_t e = x.begin(row); e < x.end(row); ++e) w[x.columns[e]] += factor * x.values[e];
-    }
+struct CsrRows : mercer::CsrRows<T> {
+    T own_dot(std::size_t row, const T* w) const { return static_cast<T>(this->dot(row, w)); }
+    void add_to_weights(std::size_t row, T factor, T* w) const { this->add(row, factor, w); }
     void add_measured(std::size_t row, T factor, T* w, Norms& norms) const {
         double squares = 0, absolutes = 0;  // of their own: the compiler cannot know that norms are not weights
-        for (std::size_t e = x.begin(row); e < x.end(row); ++e) {
-            T& target = w[x.columns[e]];
-            const double before = target;
-            target += factor * x.values[e];
-            const double after = target;
+        this->for_each(row, [&](std::size_t j, T value) {
+            const double before = w[j];
+            w[j] += factor * value;
+            const double after = w[j];
             squares += (after - before) * (after + before);
             absolutes += std::abs(after) - std::abs(before);
-        }
+        });
         norms.squares += squares;
         norms.absolutes += absolutes;
     }
-    double wide_dot(std::size_t row, const T* w) const {
-        const T* values = x.values.data();
-        const std::int32_t* columns = x.columns.data();
-        const auto term = [&](std::size_t e) { return static_cast<double>(values[e]) * static_cast<double>(w[columns[e]]); };
-        double sums[4] = {};
-        std::size_t e = x.begin(row);
-        const std::size_t end = x.end(row);
-        for (; e + 4 <= end; e += 4)
-            for (std::size_t i = 0; i < 4; ++i) sums[i] += term(e + i);
-        for (; e < end; ++e) sums[0] += term(e);
-        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    }
-    // The same, and the squared norm of the row on the way: the loop waits for weights from all over the memory anyway.
-    double wide_dot(std::size_t row, const T* w, double& squared_norm) const {
-        const T* values = x.values.data();
-        const std::int32_t* columns = x.columns.data();
+    // The product of a row and a vector, and the squared norm of the row on the way: the loop waits for weights from all over the
+    // memory anyway.
+    double dot_and_norm(std::size_t row, const T* w, double& squared_norm) const {
+        const T* values = this->x.values.data();
+        const std::int32_t* columns = this->x.columns.data();
         double sums[4] = {}, squares[4] = {};
         const auto take = [&](std::size_t e, std::size_t i) {
             const double value = values[e];
             sums[i] += value * static_cast<double>(w[columns[e]]);
             squares[i] += value * value;
         };
-        std::size_t e = x.begin(row);
-        const std::size_t end = x.end(row);
+        std::size_t e = this->x.begin(row);
+        const std::size_t end = this->x.end(row);
         for (; e + 4 <= end; e += 4)
             for (std::size_t i = 0; i < 4; ++i) take(e + i, i);
         for (; e < end; ++e) take(e, 0);
         squared_norm = (squares[0] + squares[1]) + (squares[2] + squares[3]);
         return (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
-    void wide_add(std::size_t row, double factor, double* target) const {
-        for (std::size_t e = x.begin(row); e < x.end(row); ++e) target[x.columns[e]] += factor * static_cast<double>(x.values[e]);
-    }
     template <class Body>
     void for_touched(std::size_t row, Body&& body) const {
-        for_entries(row, [&](std::size_t j, T) { body(j); });
-    }
-    template <class Body>
-    void for_entries(std::size_t row, Body&& body) const {
-        const std::size_t end = x.end(row);
-        for (std::size_t e = x.begin(row); e < end; ++e) body(static_cast<std::size_t>(x.columns[e]), x.values[e]);
-    }
-    void prefetch(std::size_t row) const {
-        const std::size_t first = x.begin(row), n = x.end(row) - first;
-        prefetch_run(x.values.data() + first, n);
-        prefetch_run(x.columns.data() + first, n);
+        this->for_each(row, [&](std::size_t j, T) { body(j); });
     }
 };
 

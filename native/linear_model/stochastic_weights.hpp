@@ -63,9 +63,9 @@ class Weights {
             shrink_row(row);
         }
         if constexpr (Rows::kIsSparse && kShrink == Shrink::kNone) {
-            if (has_norms()) return scale_ * (dot_ = static_cast<T>(rows_.wide_dot(row, w_.data(), squared_norm_)));
+            if (has_norms()) return scale_ * (dot_ = static_cast<T>(rows_.dot_and_norm(row, w_.data(), squared_norm_)));
         }
-        dot_ = static_cast<double>(rows_.dot(row, w_.data()));
+        dot_ = static_cast<double>(rows_.own_dot(row, w_.data()));
         return scale_ * dot_;
     }
 
@@ -113,15 +113,15 @@ class Weights {
 
     void add(std::size_t row, T factor) {
         if (!has_norms()) {
-            rows_.add(row, factor, w_.data());
+            rows_.add_to_weights(row, factor, w_.data());
         } else if (Rows::kIsSparse && kShrink == Shrink::kNone) {  // |w + f x|^2 = |w|^2 + f (2 w'x + f |x|^2)
             const double f = factor;
             norms_.squares += f * (2 * dot_ + f * squared_norm_);
-            rows_.add(row, factor, w_.data());
+            rows_.add_to_weights(row, factor, w_.data());
         } else {
             rows_.add_measured(row, factor, w_.data(), norms_);
         }
-        if (average_ != nullptr && a_ != 0.0) rows_.add(row, static_cast<T>(-a_) * factor, average_);
+        if (average_ != nullptr && a_ != 0.0) rows_.add_to_weights(row, static_cast<T>(-a_) * factor, average_);
     }
 
     void shrink_touched(std::size_t row, double eta) {
@@ -142,7 +142,7 @@ class Weights {
         T* const taxes = taxes_;
         const double tax = tax_, scale = scale_, inverse = 1 / scale_;
         double sum = 0, squares = 0, absolutes = 0;
-        rows_.for_entries(row, [&](std::size_t j, T x) {
+        rows_.for_each(row, [&](std::size_t j, T x) {
             const double start = w[j];
             const double before = start + static_cast<double>(factor) * x;
             const double paid = taxes[j];

@@ -16,59 +16,9 @@
 #include "core/interrupt.hpp"
 #include "core/prefetch.hpp"
 #include "core/rng.hpp"
-#include "core/simd.hpp"
 #include "core/views.hpp"
 
 namespace mercer::svm {
-
-struct DenseExamples {
-    RowMajor<const double> x;
-
-    std::size_t rows() const { return x.rows; }
-    std::size_t cols() const { return x.cols; }
-    double product(std::size_t i, const double* coef) const {
-        const double* row = x.row(i);
-        return lane_sum(x.cols, [&](std::size_t j) { return row[j] * coef[j]; });
-    }
-    void add(std::size_t i, double factor, double* coef) const {
-        const double* row = x.row(i);
-        for (std::size_t j = 0; j < x.cols; ++j) coef[j] += factor * row[j];
-    }
-    // Asks for a row that will be visited soon.
-    void prefetch(std::size_t i) const { prefetch_run(x.row(i), x.cols); }
-    // Calls body(column, value) for the entries of a row.
-    template <class Body>
-    void for_each(std::size_t i, Body&& body) const {
-        const double* row = x.row(i);
-        for (std::size_t j = 0; j < x.cols; ++j) body(j, row[j]);
-    }
-};
-
-struct SparseExamples {
-    Csr<double> x;
-
-    std::size_t rows() const { return x.rows; }
-    std::size_t cols() const { return x.cols; }
-    double product(std::size_t i, const double* coef) const {
-        double sums[4] = {};  // four at a time: additions need not wait for one another
-        std::size_t e = x.begin(i);
-        for (; e + 4 <= x.end(i); e += 4)
-            for (std::size_t k = 0; k < 4; ++k) sums[k] += x.values[e + k] * coef[x.columns[e + k]];
-        for (; e < x.end(i); ++e) sums[0] += x.values[e] * coef[x.columns[e]];
-        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    }
-    void prefetch(std::size_t i) const {
-        prefetch_run(x.values.data() + x.begin(i), x.end(i) - x.begin(i));
-        prefetch_run(x.columns.data() + x.begin(i), x.end(i) - x.begin(i));
-    }
-    void add(std::size_t i, double factor, double* coef) const {
-        for (std::size_t k = x.begin(i); k < x.end(i); ++k) coef[x.columns[k]] += factor * x.values[k];
-    }
-    template <class Body>
-    void for_each(std::size_t i, Body&& body) const {
-        for (std::size_t k = x.begin(i); k < x.end(i); ++k) body(static_cast<std::size_t>(x.columns[k]), x.values[k]);
-    }
-};
 
 // What does not change, a line an example: target, low, up, curvature and squared norm.
 struct DualTerms {
@@ -112,8 +62,8 @@ inline double projected_slope(const DualTerms& terms, std::size_t i, double dual
 // Visits the first n_active examples of `active` once, in random order; updates `duals` and `coef` (w, then b). Examples that
 // are optimal where they are, by more than `patience`, are moved behind the active ones. Writes to `summary` the number of
 // active examples left and the largest violation met. O(entries of the active rows).
-template <class Examples>
-void dual_epoch(const Examples& x, const DualTerms& terms, double patience, std::uint64_t seed, std::uint64_t epoch,
+template <class Rows>
+void dual_epoch(const Rows& x, const DualTerms& terms, double patience, std::uint64_t seed, std::uint64_t epoch,
                 std::size_t n_active, std::span<std::int32_t> active, std::span<double> duals, std::span<double> coef,
                 std::span<double> summary) {
     constexpr std::size_t kAhead = 4;
@@ -129,7 +79,7 @@ void dual_epoch(const Examples& x, const DualTerms& terms, double patience, std:
             x.prefetch(next);
             terms.prefetch(next);
         }
-        const double slope = x.product(i, coef.data()) + intercept - terms.target(i) + terms.curvature(i) * duals[i];
+        const double slope = x.dot(i, coef.data()) + intercept - terms.target(i) + terms.curvature(i) * duals[i];
         const double violation = detail::projected_slope(terms, i, duals[i], slope);
         const bool is_far =
             std::abs(slope) > terms.epsilon + patience || (duals[i] == 0 && std::abs(slope) < terms.epsilon - patience);

@@ -20,7 +20,6 @@
 #include "core/interrupt.hpp"
 #include "core/rng.hpp"
 #include "core/views.hpp"
-#include "svm/dual_descent.hpp"
 
 namespace mercer::svm {
 
@@ -39,8 +38,8 @@ inline constexpr std::size_t kClassesTogether = 8;  // lines of coefficients are
 namespace detail {
 
 // slopes[k] = sum_j x_ij coef_jk + intercept_k + [k != label], a few classes at a time so that their sums stay in registers.
-template <class Examples>
-void row_slopes(const Examples& x, std::size_t i, RowMajor<const double> coef, std::size_t label, std::span<double> slopes) {
+template <class Rows>
+void row_slopes(const Rows& x, std::size_t i, RowMajor<const double> coef, std::size_t label, std::span<double> slopes) {
     for (std::size_t first = 0; first < coef.cols; first += kClassesTogether) {
         double sums[kClassesTogether];
         const double* intercept = coef.row(x.cols()) + first;
@@ -111,8 +110,8 @@ inline void solve_row(std::span<const double> slopes, double curvature, double c
 // Visits the first n_active rows of `active` once, in random order; updates `duals` (rows x classes) and `coef` (W, then b: columns
 // + 1 x classes, padded). Rows that are at an end and stay there by more than `patience` are moved behind the active ones. Writes
 // to `summary` the number of active rows left and the largest violation met. O((entries of the active rows) classes).
-template <class Examples>
-void multiclass_epoch(const Examples& x, const MulticlassTerms& terms, double patience, std::uint64_t seed, std::uint64_t epoch,
+template <class Rows>
+void multiclass_epoch(const Rows& x, const MulticlassTerms& terms, double patience, std::uint64_t seed, std::uint64_t epoch,
                       std::size_t n_active, std::span<std::int32_t> active, RowMajor<double> duals, RowMajor<double> coef,
                       std::span<double> summary) {
     const std::size_t n_classes = duals.cols;
@@ -128,7 +127,7 @@ void multiclass_epoch(const Examples& x, const MulticlassTerms& terms, double pa
         if (visit + 1 < n_active) x.prefetch(static_cast<std::size_t>(active[visit + 1]));
         const std::size_t label = terms.label(i);
         const std::span<double> row(duals.row(i), n_classes);
-        detail::row_slopes<Examples>(x, i, {coef.data, coef.rows, coef.cols}, label, slopes);
+        detail::row_slopes<Rows>(x, i, {coef.data, coef.rows, coef.cols}, label, slopes);
         const detail::RowState state = detail::row_state(slopes, row, terms.costs[i], label);
         if (!(terms.costs[i] > 0) || state.slack > patience) {
             std::swap(active[visit], active[--n_active]);

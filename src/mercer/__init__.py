@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         calibration as calibration,
         callback as callback,
         cluster as cluster,
+        combine as combine,
         compose as compose,
         covariance as covariance,
         cross_decomposition as cross_decomposition,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         neighbors as neighbors,
         neural_network as neural_network,
         optim as optim,
+        over_sampling as over_sampling,
         penalties as penalties,
         pipeline as pipeline,
         plots as plots,
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
         semi_supervised as semi_supervised,
         svm as svm,
         tree as tree,
+        under_sampling as under_sampling,
         utils as utils,
     )
     from mercer._persistence import FileFormatError as FileFormatError, load as load, save as save

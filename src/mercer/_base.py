@@ -171,6 +171,10 @@ class FitTask:
         context = None if self._context is None else self._context.subcontext(task_name=name, max_subtasks=n_subtasks)
         return FitTask(self.estimator, context, self._data, fitted)
 
+    def handed_to(self, part: Any) -> Any:
+        """A context in which callbacks that go on to parts of an estimator see the fit of one."""
+        return nullcontext() if self._context is None else self._context.propagate_callback_context(part)
+
     @property
     def is_watched(self) -> bool:
         return self._context is not None

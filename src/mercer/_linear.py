@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
+import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, RegressorMixin, is_regressor
@@ -12,8 +13,31 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._arrays import FloatArray, check_X
 from mercer._base import MercerEstimator
 from mercer._labels import choose_labels
+from mercer._native import kernels
+from mercer._parallel import effective_threads
 
 SPARSE = ("csr", "csc")
+
+
+# Products that no BLAS shares among its threads, in multiplications: NumPy has them done before a kernel is called.
+_SMALL = 8192
+
+
+def linear_predictions(X: FloatArray, coef: FloatArray, intercept: Any) -> FloatArray:
+    """X times coef' plus the intercept, a value a row, or a line a row where `coef` has a line for each output.
+
+    The bits depend on no number of threads, as those of BLAS do.
+    """
+    values: FloatArray
+    if len(X) * coef.size < _SMALL:
+        values = X @ coef.T + intercept
+        return values
+    dtype = np.result_type(X, coef, intercept)
+    lines = np.ascontiguousarray(np.atleast_2d(coef), dtype=dtype)
+    starts = np.array(np.broadcast_to(intercept, len(lines)), dtype=dtype)
+    values = np.empty((len(X), len(lines)), dtype=dtype)
+    kernels.linear_predictions(X, lines, starts, values, effective_threads(None))
+    return values if coef.ndim == 2 else values[:, 0]
 
 
 class LinearModel(MercerEstimator):
@@ -26,6 +50,8 @@ class LinearModel(MercerEstimator):
         """Of shape (n_samples,) or (n_samples, n_outputs), as `coef_` is."""
         check_is_fitted(self)
         X = check_X(self, X, sparse=SPARSE if self.__sklearn_tags__().input_tags.sparse else None, reset=False)
+        if not (sp.issparse(X) or sp.issparse(self.coef_)):
+            return linear_predictions(X, self.coef_, self.intercept_)
         values = X @ self.coef_.T
         if sp.issparse(values):  # both X and, after `sparsify`, the coefficients
             values = values.toarray()

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from threading import Lock, local
+from threading import RLock, local
 from typing import Any
 
 import threadpoolctl
@@ -144,7 +144,7 @@ class _SerialBlas:
     """Counts who needs BLAS to be serial: the first in sets it, the last out restores it, whatever the order between."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = RLock()
         self._users = 0
         self._before: list[tuple[Any, int]] | None = None  # the libraries that had more threads, and how many
 
@@ -169,6 +169,13 @@ class _SerialBlas:
             library.set_num_threads(count)
         _give_up_control()  # the thread that restores may be another
 
+    def hold(self) -> None:
+        """Let nobody set threads until `release`: a process forked meanwhile would find OpenBLAS's own lock taken for good."""
+        self._lock.acquire()
+
+    def release(self) -> None:
+        self._lock.release()
+
     def in_child(self) -> _SerialBlas:
         """For a forked child, whose threads were not copied: no user, and what the first one to leave has to restore."""
         child = _SerialBlas()
@@ -179,8 +186,17 @@ class _SerialBlas:
 _serial_blas = _SerialBlas()
 
 
+def _hold_before_fork() -> None:
+    _serial_blas.hold()
+
+
+def _release_after_fork() -> None:
+    _serial_blas.release()
+
+
 def _forget_after_fork() -> None:
     global _serial_blas
+    _serial_blas.release()
     _serial_blas = _serial_blas.in_child()
 
 
@@ -202,4 +218,4 @@ def serial_blas() -> Iterator[None]:
 kernels.set_num_threads(_initial_limit())
 threadpoolctl.register(MercerController)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_after_fork)
+    os.register_at_fork(before=_hold_before_fork, after_in_parent=_release_after_fork, after_in_child=_forget_after_fork)

@@ -254,6 +254,20 @@ class Fittable(Rule):
         return "an estimator (an instance with a fit method)"
 
 
+class Having(Rule):
+    """An object with methods of these names."""
+
+    def __init__(self, *methods: str) -> None:
+        self.methods = methods
+
+    def accept(self, value: Any) -> Any:
+        has_all = all(hasattr(value, method) for method in self.methods)
+        return value if has_all and not isinstance(value, type) else _REFUSED
+
+    def describe(self) -> str:
+        return f"an object with {' and '.join(self.methods)}"
+
+
 class NamedEstimators(Rule):
     """A list of (name, estimator) pairs, of which some may be 'drop'; what kind they are is checked by who takes them."""
 

@@ -41,6 +41,7 @@ def weights_of(n_rows, kind):
 # ---- the peer
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("method", PEER_METHODS)
 @pytest.mark.parametrize("ensemble", [True, False])

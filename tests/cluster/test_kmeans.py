@@ -52,6 +52,7 @@ def test_memory_order_does_not_change_the_result(layout, dtype):
     np.testing.assert_allclose(model.cluster_centers_, expected.cluster_centers_, rtol=1e-5 if dtype == np.float32 else 1e-12)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("is_sparse", [False, True])
 @pytest.mark.parametrize("is_weighted", [False, True])

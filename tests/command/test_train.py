@@ -25,7 +25,7 @@ NUMBERS = ("--models", "Ridge,decisiontree", "--time", "1s")
 def penguins(tmp_path_factory):
     """A finished run on the embedded table, and what the command said."""
     folder = tmp_path_factory.mktemp("penguins")
-    summary = run_json("train", *CLASSES, "--out", "run", cwd=folder)
+    summary = run_json("train", *CLASSES, "--out", "run", cwd=folder, is_fresh=True)
     return folder, summary
 
 

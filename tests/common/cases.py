@@ -313,6 +313,12 @@ def make_plain(estimator: type[BaseEstimator]) -> BaseEstimator:
     return estimator(**{name: case_of(estimator).params[name] for name in needed})
 
 
+def make_checked(estimator: type[BaseEstimator]) -> BaseEstimator:
+    """As `make_plain`, for checks that fit many times: an ensemble has few members, yet enough to learn what they ask for."""
+    few = {"n_estimators": 20} if "n_estimators" in case_of(estimator).params else {}
+    return make_plain(estimator).set_params(**few)
+
+
 def make_iterative(estimator: type[BaseEstimator], /, **params: Any) -> BaseEstimator:
     """As `make`, for an estimator with `max_iter`: an instance that uses it."""
     return make(estimator, **{**case_of(estimator).iterative_params, **params})

@@ -12,10 +12,18 @@ from collections.abc import Callable
 from typing import Any
 
 # The server imports the library and the tests once; each child is forked from that quiet, single-threaded process, and finds
-# its function there instead of importing every family again.
-PRELOADED = ["sklearn.utils.estimator_checks", "tests.common.test_reliability", "tests.native.test_arguments"]
-_context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(PRELOADED)
+# its function there instead of importing every family again. A process has one such server, so all who use it are named here.
+PRELOADED = [
+    "sklearn.utils.estimator_checks",
+    "tests.common.test_reliability",
+    "tests.common.test_other_threads",
+    "tests.native.test_arguments",
+    "tests.model_selection.killed",
+    "tests.command.driver",
+    *("optuna", "alembic.migration", "sqlalchemy.orm", "polars", "mercer._command.app"),
+]
+SERVED = multiprocessing.get_context("forkserver")
+SERVED.set_forkserver_preload(PRELOADED)
 
 
 def _answer(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[bool, Any]:
@@ -35,8 +43,8 @@ class Child:
     """A process that runs functions for this one. A daemon ends with this one, and can have no processes of its own."""
 
     def __init__(self, *, is_daemon: bool) -> None:
-        self._connection, other = _context.Pipe()
-        self._process = _context.Process(target=_serve, args=(other,), daemon=is_daemon)
+        self._connection, other = SERVED.Pipe()
+        self._process = SERVED.Process(target=_serve, args=(other,), daemon=is_daemon)
         self._process.start()
         other.close()
 

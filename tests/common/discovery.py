@@ -27,8 +27,13 @@ def public_objects() -> dict[str, Any]:
 
 
 def all_estimators() -> list[type[BaseEstimator]]:
-    """All public estimator classes, each once, in the order of their names."""
-    return sorted(set(_discovery.public_estimators().values()), key=lambda cls: (cls.__module__, cls.__name__))
+    """All public estimator classes, each once, in the order of their names.
+
+    Not resamplers, nor the pipeline that has them as steps: a fit of theirs learns nothing, and they have suites of their own
+    (tests/test_resampling.py, tests/pipeline).
+    """
+    learners = {cls for cls in _discovery.public_estimators().values() if not hasattr(cls, "fit_resample")}
+    return sorted(learners, key=lambda cls: (cls.__module__, cls.__name__))
 
 
 def peer_of(estimator: type[BaseEstimator]) -> type[BaseEstimator] | None:

@@ -92,7 +92,7 @@ def test_the_number_of_threads_changes_no_bit_of_a_weighted_fit_on_sparse_rows(e
 
 
 @every_estimator
-@pytest.mark.parametrize(("n_rows", "n_repeats"), [(1_000, 1), pytest.param(5_000, 4, marks=exhaustive)])
+@pytest.mark.parametrize(("n_rows", "n_repeats"), [(600, 1), pytest.param(5_000, 4, marks=exhaustive)])
 def test_sixteen_python_threads_that_fit_at_once_give_the_serial_results(estimator, n_rows, n_repeats):
     data = make_data(estimator, n_rows, 12)
     parts = [data.rows(slice(50 * part, None)) for part in range(8)]  # different fits, so that nothing may be shared
@@ -276,7 +276,7 @@ def test_a_fit_leaves_its_input_alone(estimator):
 
 
 def _fit_in_a_fork(estimator):
-    data = make_large(estimator)
+    data = make_data(estimator, min(case_of(estimator).n_large, 5_000), 12)  # enough to wake the threads before the fork
     before = make(estimator).fit(*data.args)
 
     def fit_again():
@@ -318,7 +318,7 @@ def _fork_while_fitting(estimator, n_rows, n_forks):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_fork_while_other_threads_fit_can_fit(estimator):
-    run_in_child(_fork_while_fitting, estimator, 1_000, 2)
+    run_in_child(_fork_while_fitting, estimator, 500, 2)
 
 
 @every_estimator

@@ -4,11 +4,23 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tests.common.cases import ESTIMATORS, case_of, make_plain
+from tests.common.cases import ESTIMATORS, case_of, make_checked, make_plain
+
+ENSEMBLES = [estimator for estimator in ESTIMATORS if "n_estimators" in case_of(estimator).params]
 
 
-@parametrize_with_checks([make_plain(estimator) for estimator in ESTIMATORS])
+@parametrize_with_checks([make_checked(estimator) for estimator in ESTIMATORS])
 def test_estimator_passes_the_check(estimator, check):
+    _pass(estimator, check)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([make_plain(estimator) for estimator in ENSEMBLES])
+def test_an_ensemble_of_as_many_as_by_default_passes_the_check(estimator, check):
+    _pass(estimator, check)
+
+
+def _pass(estimator, check):
     if check.func.__name__.startswith("check_sample_weight_equivalence"):  # compares fits on rows in different orders
         if case_of(type(estimator)).is_online:
             pytest.skip("one step of weight two is not two steps of weight one; scikit-learn's own class fails this check too")

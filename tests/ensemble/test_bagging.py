@@ -37,6 +37,7 @@ DRAWS = [
 # ---- scikit-learn's draws, so the same members
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("params", DRAWS)
 @pytest.mark.parametrize(
     "base",
@@ -56,6 +57,7 @@ def test_a_regressor_of_any_kind_is_bagged_as_by_scikit_learn(base, params):
         np.testing.assert_allclose(mine.oob_prediction_, peer.oob_prediction_)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("params", DRAWS)
 @pytest.mark.parametrize(
     "base",

@@ -72,3 +72,27 @@ def test_blas_has_its_threads_back_after_a_fit():
         with pytest.raises(ValueError, match="NaN"):
             lm.LinearRegression().fit(np.full_like(X, np.nan), y)
         assert {library.num_threads for library in blas.lib_controllers} == {2}
+
+
+@pytest.mark.parametrize("order", ["C", "F", "strided"])
+@pytest.mark.parametrize("n_outputs", [None, 1, 3, 20])
+@pytest.mark.parametrize(("dtype", "of_coef"), [(np.float64, np.float64), (np.float32, np.float32), (np.float32, np.float64)])
+@pytest.mark.parametrize("shape", [(3, 7), (5000, 37), (257, 1000)])
+def test_predictions_are_the_linear_values_and_have_the_same_bits_for_any_number_of_threads(
+    shape, dtype, of_coef, n_outputs, order
+):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal(shape).astype(dtype)
+    X = np.repeat(X, 2, axis=1)[:, ::2] if order == "strided" else np.asarray(X, order=order)
+    coef = rng.standard_normal(shape[1] if n_outputs is None else (n_outputs, shape[1])).astype(of_coef)
+    model = lm.Ridge().fit(X[:3], X[:3, 0])
+    model.coef_, model.intercept_ = coef, rng.standard_normal(() if n_outputs is None else n_outputs).astype(of_coef)
+    with threadpoolctl.threadpool_limits(1):
+        one = model.predict(X)
+    with threadpoolctl.threadpool_limits(2):
+        np.testing.assert_array_equal(model.predict(X), one)
+    exact = X.astype(np.float64) @ coef.T.astype(np.float64) + model.intercept_
+    assert one.dtype == of_coef
+    assert one.shape == exact.shape
+    tolerance = 4 * np.finfo(of_coef).eps * (np.abs(X) @ np.abs(coef.T) + 1)
+    assert (np.abs(one - exact) <= tolerance).all()

@@ -58,6 +58,7 @@ def test_steps_without_a_hessian_end_where_those_with_one_do(alpha, fit_intercep
     params = {"alpha": alpha, "fit_intercept": fit_intercept}
     with_hessian = HuberRegressor(**params).fit(make(X), y, weights)
     monkeypatch.setattr(huber_newton, "MOST_HESSIAN_COLUMNS", 0)
+    monkeypatch.setattr(huber_newton, "MOST_FORMED_COLUMNS", 0)
     monkeypatch.setattr(HuberLoss, "least_squares", None)
     without = HuberRegressor(**params).fit(make(X), y, weights)
     assert without.certificate_.converged
@@ -79,6 +80,20 @@ def test_many_columns_need_no_hessian(shape, density, monkeypatch):
     assert model.certificate_.converged
     assert model.certificate_.gap <= 1e-4 * model.certificate_.primal
     np.testing.assert_allclose(objective(model, X, y), model.certificate_.primal, rtol=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-4])
+@pytest.mark.parametrize("make", [np.asfortranarray, sp.csr_matrix])
+def test_nearly_dependent_columns_converge_with_a_hessian_that_many_columns_do_without(alpha, make, monkeypatch):
+    random = np.random.default_rng(0)
+    turned, _ = np.linalg.qr(random.normal(size=(60, 60)))
+    X = (random.normal(size=(300, 60)) * np.geomspace(1, 1e-6, 60)) @ turned
+    y = X @ random.normal(size=60) * 30 + random.standard_t(2, size=300)
+    formed = HuberRegressor(alpha=alpha).fit(make(X), y)
+    monkeypatch.setattr(huber_newton, "MOST_HESSIAN_COLUMNS", 0)
+    model = HuberRegressor(alpha=alpha, max_iter=40).fit(make(X), y)  # conjugate steps alone take more, if they come to an end
+    assert model.certificate_.converged
+    np.testing.assert_allclose(model.certificate_.primal, formed.certificate_.primal, rtol=1e-6)
 
 
 @settings(max_examples=40, deadline=None)

@@ -10,9 +10,8 @@ import scipy.sparse as sp
 from scipy.linalg import hilbert
 from sklearn.exceptions import ConvergenceWarning
 
+from mercer._matrix import SparseMatrix
 from mercer._native import kernels
-from mercer._solvers.linear_loss import sparse_products
-from mercer._solvers.sparse_vectors import SparseVectors
 from mercer.linear_model import LinearRegression
 from mercer.linear_model._least_squares import solvers as module
 from tests.reference.least_squares import least_squares
@@ -179,27 +178,20 @@ def test_products_of_sparse_rows_are_those_of_dense_ones_with_any_number_of_thre
     X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     weights = random.uniform(0, 2, size=n) if is_weighted else None
     dense = X.toarray()
-    found = sparse_products(X, weights, n_threads=1)
+    found = SparseMatrix(X, n_threads=1).products(weights)
     np.testing.assert_allclose(found, (dense * (1 if weights is None else weights[:, None])).T @ dense, rtol=1e-12, atol=1e-14)
-    assert found.tobytes() == sparse_products(X, weights, n_threads=4).tobytes()
+    assert found.tobytes() == SparseMatrix(X, n_threads=4).products(weights).tobytes()
     assert found.tobytes() == found.T.tobytes()
 
 
 def test_products_of_sparse_rows_take_entries_in_any_order_and_refuse_wrong_ones():
     values, columns, starts = np.array([1.0, 2, 3]), np.array([2, 0, 1], dtype=np.int32), np.array([0, 2, 3], dtype=np.int32)
-    products = np.empty((3, 3))
-    kernels.sparse_products(values, columns, starts, None, products, 1)
+    products, rows = np.empty((3, 3)), kernels.CsrRows64(values, columns, starts, 3)
+    kernels.weighted_products(rows, None, products, 1)
     np.testing.assert_array_equal(products, [[4, 0, 2], [0, 9, 0], [2, 0, 1]])
-    wrong = [
-        (values, np.array([2, 0, 3], dtype=np.int32), starts, None, products),
-        (values, np.array([2, 0, -1], dtype=np.int32), starts, None, products),
-        (values, columns, np.array([0, 2, 9], dtype=np.int32), None, products),
-        (values, columns, starts, np.ones(3), products),
-        (values, columns, starts, None, np.empty((2, 3))),
-    ]
-    for arguments in wrong:
-        with pytest.raises(ValueError, match=r"sparse|per row"):
-            kernels.sparse_products(*arguments, 1)
+    for weights, result in ((np.ones(3), products), (None, np.empty((2, 3))), (None, np.empty((2, 2)))):
+        with pytest.raises(ValueError, match=r"per row|per column"):
+            kernels.weighted_products(rows, weights, result, 1)
 
 
 @pytest.mark.parametrize("shape", [(50, 7), (7, 50), (3, 1), (5, 3)])
@@ -207,9 +199,9 @@ def test_products_with_single_vectors_equal_dense_ones(shape):
     random = np.random.default_rng(0)
     X = sp.random_array(shape, density=0.4, rng=random, format="csr")
     X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    vectors, dense = SparseVectors(X), X.toarray()
+    matrix, dense = SparseMatrix(X), X.toarray()
     by_column, by_row = random.normal(size=shape[1]), random.normal(size=shape[0])
-    np.testing.assert_allclose(vectors.values(by_column, 0.5), dense @ by_column + 0.5, rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(vectors.sums(by_row), dense.T @ by_row, rtol=1e-12, atol=1e-13)
-    for found, expected in zip(vectors.moments(by_row), (dense.T @ by_row, (dense**2).T @ by_row), strict=True):
+    np.testing.assert_allclose(matrix.row_values(by_column, 0.5), dense @ by_column + 0.5, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(matrix.column_sums(by_row), dense.T @ by_row, rtol=1e-12, atol=1e-13)
+    for found, expected in zip(matrix.moment_sums(by_row), (dense.T @ by_row, (dense**2).T @ by_row), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)

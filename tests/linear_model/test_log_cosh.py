@@ -9,8 +9,10 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 
+from mercer._solvers.linear_loss import SparseLinearRows
 from mercer._trace import Status
 from mercer.linear_model import LogCoshRegressor
+from mercer.linear_model._robust import log_cosh
 from tests.reference.robust import log_cosh_objective
 
 
@@ -65,6 +67,46 @@ def test_sparse_rows_give_what_dense_rows_give(make):
     dense, sparse = (LogCoshRegressor(tol=1e-10).fit(rows, y) for rows in (X, make(X)))
     np.testing.assert_allclose(sparse.coef_, dense.coef_, rtol=1e-7)
     np.testing.assert_allclose(sparse.intercept_, dense.intercept_, rtol=1e-7)
+
+
+@pytest.mark.parametrize("scale", [1e-2, 1.0, 30.0])
+@pytest.mark.parametrize("alpha", [0.0, 1e-4, 1.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("make", [np.asfortranarray, sp.csr_matrix])
+def test_steps_without_a_hessian_end_where_those_with_one_do(scale, alpha, fit_intercept, make, monkeypatch):
+    X, y = make_data()
+    weights = np.random.default_rng(1).uniform(0.1, 2, size=len(y))
+    params = {"alpha": alpha, "scale": scale, "fit_intercept": fit_intercept, "tol": 1e-8}
+    with_hessian = LogCoshRegressor(**params).fit(make(X), y, weights)
+    monkeypatch.setattr(log_cosh, "MOST_HESSIAN_COLUMNS", 0)
+    monkeypatch.setattr(log_cosh, "MOST_FORMED_COLUMNS", 0)
+    monkeypatch.setattr(log_cosh, "newton_direction", None)
+    without = LogCoshRegressor(**params).fit(make(X), y, weights)
+    assert without.certificate_.converged
+    np.testing.assert_allclose(without.certificate_.primal, with_hessian.certificate_.primal, rtol=1e-7)
+    np.testing.assert_allclose(without.predict(X), with_hessian.predict(X), atol=1e-3 * scale)
+    if alpha > 0:
+        assert 0 <= without.certificate_.gap <= 1e-8 * without.certificate_.primal
+
+
+@pytest.mark.parametrize("shape", [(40, 20_000), (3000, 1100)])
+def test_many_columns_need_no_hessian(shape, monkeypatch):
+    random = np.random.default_rng(0)
+    X = sp.random(*shape, density=0.01, format="csr", random_state=0, data_rvs=random.standard_normal)
+    y = X @ random.normal(size=shape[1]) + random.standard_t(2, size=shape[0])
+    monkeypatch.setattr(SparseLinearRows, "weighted_sums", None)
+    model = LogCoshRegressor().fit(X, y)
+    assert model.certificate_.converged
+    np.testing.assert_allclose(objective(model, X.toarray(), y), model.certificate_.primal, rtol=1e-9)
+
+
+def test_nearly_dependent_columns_converge_with_a_hessian_that_many_columns_do_without(monkeypatch):
+    random = np.random.default_rng(0)
+    turned, _ = np.linalg.qr(random.normal(size=(60, 60)))
+    X = (random.normal(size=(300, 60)) * np.geomspace(1, 1e-6, 60)) @ turned
+    y = X @ random.normal(size=60) * 30 + random.standard_t(2, size=300)
+    monkeypatch.setattr(log_cosh, "MOST_HESSIAN_COLUMNS", 0)
+    assert LogCoshRegressor(1e-12, max_iter=40).fit(X, y).certificate_.converged
 
 
 def test_a_warm_start_goes_on_where_the_earlier_fit_ended():

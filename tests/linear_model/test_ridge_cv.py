@@ -50,6 +50,7 @@ def test_leaving_one_out_in_closed_form_is_leaving_one_out(seed, shape, n_target
         np.testing.assert_allclose(predictions[:, :, number], expected, rtol=1e-7, atol=1e-7 * np.abs(y).max())
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("weighting", [None, "random"])
 @pytest.mark.parametrize("n_targets", [None, 1, 3])

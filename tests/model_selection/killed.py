@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import time
 from pathlib import Path
 
 import numpy as np
 
 from mercer.model_selection import Reals, tune
+from tests.common.children import SERVED
 from tests.model_selection.data import numbers
 from tests.model_selection.fakes import Shrunken, SweptShrunken
-
-# The server imports everything once; each child is forked from it and begins at once.
-_context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["optuna", "alembic.migration", "sqlalchemy.orm", "tests.model_selection.killed"])
 
 N_TRIALS = {"grid": 24, "sweep": 24, "bayesian": 20}
 
@@ -44,6 +40,6 @@ def search(kind, folder):
 
 
 def start(kind, folder):
-    process = _context.Process(target=search, args=(kind, str(folder)))
+    process = SERVED.Process(target=search, args=(kind, str(folder)))
     process.start()
     return process

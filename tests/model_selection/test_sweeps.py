@@ -40,7 +40,8 @@ def test_one_sweep_per_fold_covers_a_list(n_jobs):
     result = tune(SweptShrunken(), X, y, {"alpha": ALPHAS}, n_jobs=n_jobs)
     assert CALLS == {"sweep": 5, "predict": 20, "fit": 1}  # the fit is that on all rows
     assert result.how == "one sweep per fold over 4 values of alpha"
-    assert scores(result) == scores(tune(Shrunken(), X, y, {"alpha": ALPHAS}))
+    one_by_one = tune(Shrunken(), X, y, {"alpha": ALPHAS}, n_jobs=n_jobs)  # NumPy's bits differ with the threads of its BLAS
+    assert scores(result) == scores(one_by_one)
     assert result.best_params == GridSearchCV(Shrunken(), {"alpha": ALPHAS}).fit(X, y).best_params_
 
 

@@ -7,6 +7,7 @@ All dimensions are `SIZE`, which suits almost every kernel; SHAPES says where on
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import resource
@@ -34,8 +35,6 @@ SHAPES = {
     "left_out_errors": {7: (SIZE, SIZE * SIZE), 9: (SIZE * SIZE,), 10: (SIZE * SIZE, SIZE)},
     "stochastic_descent": {4: (SIZE, 2), 11: (SIZE, 10)},
     "stochastic_bound": {4: (SIZE, 2), 8: (SIZE, 10), 9: (2 * SIZE, SIZE)},
-    "SparseStochasticRows32": {2: (SIZE + 1,)},
-    "SparseStochasticRows64": {2: (SIZE + 1,)},
     "slope_sums": {3: (SIZE + 1,)},
     "interior_system": {0: (3, 2 * SIZE), 1: (3, 2 * SIZE)},
     "interior_predict": {0: (3, 2 * SIZE), 1: (3, 2 * SIZE), 4: (6,)},
@@ -46,10 +45,8 @@ SHAPES = {
     "dual_epoch": {1: (SIZE, 5), 10: (SIZE + 1,), 11: (2,)},
     "curvature_product": {2: (SIZE + 1,), 3: (SIZE + 1,)},
     "multiclass_epoch": {11: (SIZE + 1, 8), 12: (2,)},
-    "SparseExamples": {2: (SIZE + 1,)},
     "kmeans_plusplus": {4: (SIZE + 1,)},
     "sparse_column_quantiles": {1: (SIZE + 1,)},
-    "sparse_products": {2: (SIZE + 1,)},
     "softmax_loss": {5: (SIZE, SIZE + 1), 6: (SIZE, SIZE + 1)},
     "SparseColumns": {2: (SIZE + 1,)},
     "SparseDesign32": {2: (SIZE + 1,)},
@@ -90,7 +87,7 @@ def _growth(*targets, has_directions):
 
 def _columns(name, number):
     """The kind of columns that an overload takes."""
-    arguments = list(_signatures(getattr(kernels, name)))[number]
+    arguments = _signatures(getattr(kernels, name))[number]
     kind = next(argument.rows_class for argument in arguments if (argument.rows_class or "").endswith("Columns"))
     X = np.random.RandomState(0).randint(4, size=(SIZE, SIZE)).astype(float)
     arguments = {"WideColumns": (X, 2, 1), "PlainColumns": (X, None, 2, 1), "RankedColumns": (X, None, 1)}[kind]
@@ -118,6 +115,39 @@ def _tally(shape, *weights):
     """The arguments of a tally: in int64, or in float64 with weights."""
     labels, dtype = np.arange(SIZE) - 1, np.float64 if weights else np.int64
     return [labels, labels[::-1].copy(), *weights, -1, _guarded(shape, dtype), 2]
+
+
+def _condensing(number):
+    """Rows, dense or sparse, and two classes, of which every row is visited."""
+    dtype, values = (np.float64, np.float32)[number // 2], np.linspace(0, 1, SIZE)
+    identity = (values.astype(dtype), np.arange(SIZE, dtype=np.int32), np.arange(SIZE + 1, dtype=np.int32), SIZE)
+    X = identity if number % 2 else (np.diag(values).astype(dtype),)
+    return [*X, 2.0, np.arange(SIZE) % 2, 2, 1, np.arange(2), np.arange(SIZE), True, _guarded((SIZE,), np.int64), 2]
+
+
+def _lists(number, *rest):
+    """Lists of neighbours of one length or of any, their distances, and what is made of them."""
+    rows, distances = np.tile(np.arange(3), (SIZE, 1)), np.tile(np.linspace(1, 2, 3), (SIZE, 1))
+    lists = (rows, distances) if number == 0 else (np.arange(0, 3 * SIZE + 1, 3), rows.ravel(), distances.ravel())
+    return [*lists, 1, 1.0, *rest, 2]
+
+
+def _donors(number):
+    """Receivers whose first cell is to be filled, and the rows that may."""
+    dtype = (np.float64, np.float32)[number]
+    X = np.random.RandomState(0).rand(SIZE, SIZE).astype(dtype)
+    blocks = (kernels.DonorBlocks64, kernels.DonorBlocks32)[number](X, 1)
+    cells = (np.arange(SIZE + 1), np.zeros(SIZE, dtype=np.int64))
+    return [blocks, X, *cells, _guarded((SIZE, 2), dtype), _guarded((SIZE, 2), np.int64), 2]
+
+
+def _kd_tree(kind, number):
+    """A tree from rows, or from the arrays of one."""
+    X = np.random.RandomState(0).rand(SIZE, SIZE).astype(np.float64 if kind is kernels.KdTree64 else np.float32)
+    if number == 0:
+        return [X, 8, True, 2]
+    tree = kind(X, 8, True, 1)
+    return [8, *(np.array(array) for array in (tree.rows, tree.points, tree.boxes)), SIZE]
 
 
 NUMBERS, PLACES = np.linspace(0, 1, SIZE), np.tile(np.arange(3), (2, 1))
@@ -211,9 +241,17 @@ READY = {
         _guarded((2, 3), np.int64),
         2,
     ],
+    "condense": _condensing,
+    "vote_shares": lambda number: _lists(number, np.arange(SIZE, dtype=np.int32) % 2, _guarded((SIZE, 2), np.float64)),
+    "elect": lambda number: _lists(number, np.arange(SIZE, dtype=np.int32) % 2, 2, True, _guarded((SIZE,), np.int64)),
+    "average_neighbors": lambda number: _lists(number, np.ones((SIZE, 2)), _guarded((SIZE, 2), np.float64)),
+    "nearest_donors": _donors,
+    "SearchMetric": lambda number: ["minkowski", 3.0, np.ones(SIZE)],
+    "KdTree64": lambda number: _kd_tree(kernels.KdTree64, number),
+    "KdTree32": lambda number: _kd_tree(kernels.KdTree32, number),
 }  # fmt: skip
 # Classes that take values, indices, offsets and a number of columns.
-SPARSE = ("CsrRows", "SparseColumns", "SparseDesign", "SparseExamples", "SparseRows", "SparseStochasticRows")
+SPARSE = ("CsrRows", "SparseColumns", "SparseDesign", "SparseRows")
 # Not kernels: they take no arrays, and some of them would run or allocate for as long or as much as they are told.
 EXEMPT = {
     "exchange_progress",
@@ -276,10 +314,12 @@ def _split(arguments):
     return [text for text in map(str.strip, [*parts, part]) if text and text not in ("self", "/")]
 
 
+@functools.cache
 def _signatures(target):
+    """The arguments of each overload."""
     function = target.__init__ if isinstance(target, type) else target
-    for signature, *_ in function.__nb_signature__:
-        yield [Argument(text) for text in _split(re.match(r"def \w+\((.*)\) -> ", signature)[1])]
+    signatures = [re.match(r"def \w+\((.*)\) -> ", signature)[1] for signature, *_ in function.__nb_signature__]
+    return [[Argument(text) for text in _split(arguments)] for arguments in signatures]
 
 
 def _found():
@@ -318,7 +358,10 @@ def _guarded(shape, dtype):
 def _valid(name, position, argument):
     if argument.rows_class:
         kind = argument.rows_class
-        return getattr(kernels, kind)(*(_valid(kind, *pair) for pair in enumerate(next(_signatures(getattr(kernels, kind))))))
+        values = [_valid(kind, *pair) for pair in enumerate(_signatures(getattr(kernels, kind))[0])]
+        if kind.startswith("DenseRows") and name.startswith("stochastic"):
+            values[1] = None  # these want rows as they are
+        return getattr(kernels, kind)(*values)
     if argument.is_array:
         shape = SHAPES.get(name, {}).get(position, (SIZE,) * argument.n_dimensions)
         if argument.is_output:
@@ -337,7 +380,7 @@ def _arguments(is_testing, name, number):
     """A valid call."""
     if name in READY:
         return READY[name](number)
-    return [_valid(name, *pair) for pair in enumerate(list(_signatures(_target(is_testing, name)))[number])]
+    return [_valid(name, *pair) for pair in enumerate(_signatures(_target(is_testing, name))[number])]
 
 
 def _misaligned(array):
@@ -448,13 +491,12 @@ def _little_memory():
 
 @_little_memory()
 def _try_all(is_testing, name, number, make_values):
-    overloads = list(_signatures(_target(is_testing, name)))
+    overloads = _signatures(_target(is_testing, name))
     outcomes = {}
     for position, argument in enumerate(overloads[number]):
         valid = _arguments(is_testing, name, number)[position]
-        dtypes = {
-            overload[position].dtype for overload in overloads if overload[position].is_array
-        }  # of one overload or another
+        alike = [overload[position] for overload in overloads if len(overload) == len(overloads[number])]
+        dtypes = {other.dtype for other in alike if other.is_array}  # of one overload or another
         for what, value in make_values(argument, valid, dtypes):
             outcomes[position, argument.text, what] = _call(is_testing, name, number, position, value)
     return outcomes

@@ -78,6 +78,21 @@ def test_gram_is_that_of_shifted_and_scaled_rows(shape, dtype, is_weighted):
     np.testing.assert_array_equal(c, c.T)
 
 
+# One tile; several tiles with ends of panels; more lines than are packed at a time; slices of the depth, added up at the end.
+@pytest.mark.parametrize("shape", [(9, 5, 7), (300, 40, 500), (500, 3, 260), (30, 600, 20), (3, 3000, 2), (4, 0, 3)])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_what_finishes_a_tile_sees_every_value_once_and_complete(shape, dtype, n_threads):
+    m, k, n = shape
+    a, b = _matrix(m, k, dtype=dtype), _matrix(k, n, dtype=dtype, seed=1)
+    c, square = np.full((m, n), np.nan, dtype=dtype), np.full((m, m), np.nan, dtype=dtype)
+    kernels.testing.multiply_finished(a, b, c, n_threads)
+    kernels.testing.gram_finished(a.T, square, n_threads)
+    place = np.add.outer(np.arange(m), np.arange(max(m, n)))
+    _assert_close(c, product(a, b) + place[:, :n], k)
+    _assert_close(square, gram(a.T) + place[:, :m], k)
+
+
 def test_a_result_that_is_not_asked_for_is_not_read():
     a, c = _matrix(30, 30), np.full((30, 30), np.nan)
     kernels.multiply(1.0, a, a, 0.0, c, 1)

@@ -23,6 +23,7 @@ from mercer.optim import (
     RMSProp,
     StepDecay,
 )
+from tests.reference import optimizers as reference
 from tests.reference.descent import nesterov_path
 
 OPTIMIZERS = [SGD(), Momentum(), Nesterov(), AdaGrad(), RMSProp(), Adam()]
@@ -127,7 +128,49 @@ def test_every_setting_has_a_rule_and_every_rule_a_setting():
         assert {field.name for field in dataclasses.fields(cls)} == set(cls._rules), cls.__name__
 
 
+# As they are, the columns of a larger array, turned over, and with a gap after each number.
+LAYOUTS = {
+    "C": np.array,
+    "F": np.asfortranarray,
+    "reversed": lambda a: a[::-1].copy()[::-1],
+    "gaps": lambda a: np.repeat(a, 2, 1)[:, ::2],
+}
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS, ids=lambda o: type(o).__name__)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_steps_are_those_of_the_formulas(optimizer, dtype, layout):
+    random, rule = np.random.default_rng(0), getattr(reference, type(optimizer).__name__.lower())
+    start = random.normal(size=(17, 5)).astype(dtype)
+    x = LAYOUTS[layout](start)
+    state, expected = optimizer.init(x), (start.astype(np.float64), np.zeros(x.shape), np.zeros(x.shape))
+    for t in range(1, 30):
+        gradient = random.normal(size=x.shape).astype(dtype)
+        optimizer.update(x, LAYOUTS[layout](gradient), state, 0.1 / t)
+        expected = rule(expected[0], gradient.astype(np.float64), *expected[1:], t, 0.1 / t)
+    tolerance = 1e-12 if dtype == np.float64 else 2e-5
+    np.testing.assert_allclose(x, expected[0], rtol=tolerance, atol=tolerance)
+    for found, wanted in zip((state.moment, state.squares), expected[1:], strict=True):
+        if found.size:
+            np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("x", [np.arange(3), np.broadcast_to(1.0, 3)], ids=["integers", "read-only"])
+def test_parameters_that_cannot_be_moved_in_place_are_refused(x):
+    with pytest.raises(TypeError, match="written to"):
+        SGD().update(x, np.ones(3), SGD().init(x), 0.1)
+
+
 # ---- schedules
+
+
+@given(st.floats(0, 1e6), st.floats(0, 10), st.floats(0, 3), st.floats(0.01, 0.99), st.integers(1, 1000))
+def test_schedules_are_their_formulas(t, decay, power, factor, every):
+    assert InverseDecay(decay, power)(t) == pytest.approx(reference.inverse(t, decay, power), rel=1e-13)
+    assert StepDecay(factor, every)(t) == pytest.approx(reference.step(t, factor, every), rel=1e-13)
+    assert ExponentialDecay(factor)(t) == pytest.approx(reference.exponential(t, factor), rel=1e-13)
+    assert CosineDecay(every, factor)(t) == pytest.approx(reference.cosine(t, every, factor), rel=1e-13)
 
 
 def test_schedules_at_a_few_times():

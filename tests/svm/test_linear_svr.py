@@ -135,7 +135,9 @@ def test_max_iter_gives_one_warning_with_the_gap_and_a_remedy():
     assert len(caught) == 1
 
 
-def test_a_scaling_of_the_free_intercept_is_refused():
+def test_a_scaling_of_the_intercept_asks_for_scikit_learns_objective():
     X, y = _data()
-    with pytest.raises(ValueError, match=r"intercept_scaling=0.5 .* penalize_intercept=True"):
-        LinearSVR(intercept_scaling=0.5).fit(X, y)
+    shared = {"intercept_scaling": 0.5, "random_state": 0}
+    asked, named = (LinearSVR(**shared, penalize_intercept=is_named).fit(X, y) for is_named in (False, True))
+    np.testing.assert_array_equal(asked.coef_, named.coef_)
+    np.testing.assert_array_equal(asked.intercept_, named.intercept_)

@@ -62,7 +62,14 @@ class ConjugateNewton(Descent):
 def conjugate_direction(
     product: Callable[[FloatArray], FloatArray], diagonal: FloatArray, gradient: FloatArray, accuracy: float = ACCURACY
 ) -> FloatArray:
-    """Nearly minus the inverse Hessian times the gradient, for a Hessian known by its products and its (rough) diagonal.
+    """Nearly minus the inverse Hessian times the gradient, for a Hessian known by its products and its (rough) diagonal."""
+    return conjugate_solution(product, diagonal, gradient, accuracy)[0]
+
+
+def conjugate_solution(
+    product: Callable[[FloatArray], FloatArray], diagonal: FloatArray, gradient: FloatArray, accuracy: float = ACCURACY
+) -> tuple[FloatArray, int]:
+    """The same, and how many products it took.
 
     By conjugate gradients, until the share `accuracy` of the gradient is left in the model of second order.
     """
@@ -71,8 +78,9 @@ def conjugate_direction(
     scaled = left / scales
     search, size = scaled.copy(), dot(left, scaled)
     enough = accuracy**2 * size
-    for _ in range(MOST_PRODUCTS):
-        bent = product(search)
+    n_products = 0
+    while n_products < MOST_PRODUCTS:
+        bent, n_products = product(search), n_products + 1
         curvature = dot(search, bent)
         if not curvature > 0:
             break
@@ -84,4 +92,4 @@ def conjugate_direction(
         if size <= enough:
             break
         search = scaled + size / before * search
-    return direction
+    return direction, n_products

@@ -107,7 +107,7 @@ class DualDescent(DualEpochs):
 
     def _run_epoch(self, summary: FloatArray) -> None:
         args = (self._fields, self.terms.epsilon, self._prior, self._patience, self._seed, self._epoch, self._n_active)
-        kernels.dual_epoch(self._examples, *args, self._active, self._duals, self._coef, summary)
+        kernels.dual_epoch(self._rows, *args, self._active, self._duals, self._coef, summary)
 
     def _move_intercepts(self) -> float:
         move = self._prior * float(self._duals.sum())

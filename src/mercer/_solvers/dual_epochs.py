@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
-from mercer._native import kernels
+from mercer._matrix import native_rows
 from mercer._solvers.pieces import LEAST_TOL, ROUNDING, Gap
 from mercer._trace import Record
 
@@ -19,13 +19,6 @@ LEAST_REFINEMENT, MOST_REFINEMENT = 0.5, 0.01  # of the precision: what may be a
 FEW_ROWS = 10  # so many rows need a free intercept to weigh as much as they do
 LEAST_PRIOR = 0.1  # of that: for many rows
 PATIENCE = 0.5  # of the last epoch's largest violation: a row that is optimal by more is left out for now
-
-
-def make_examples(X: Any) -> Any:
-    """The rows of X for the kernels: CSR, or dense and contiguous."""
-    if sp.issparse(X):
-        return kernels.SparseExamples(X.data, X.indices, X.indptr, X.shape[1])
-    return kernels.DenseExamples(X)
 
 
 def squared_norms(X: Any) -> FloatArray:
@@ -56,7 +49,7 @@ class DualEpochs:
         self._is_free, self._tol, self._seed, self._scale = prior is None, max(tol, LEAST_TOL), seed, scale
         self._least_objective = max(ROUNDING * size / self._tol, float(np.finfo(np.float64).tiny))  # the rest is rounding
         self._X: Any = X if sp.issparse(X) else np.ascontiguousarray(X)
-        self._examples, self._n, self._norms = make_examples(self._X), X.shape[0], squared_norms(X)
+        self._rows, self._n, self._norms = native_rows(self._X), X.shape[0], squared_norms(X)
         if not np.isfinite(self._norms).all():
             raise FloatingPointError("the squares of X overflow")
         self._prior = self._free_prior(self._n) if prior is None else prior

@@ -5,8 +5,8 @@ The objective of the coefficients w and the intercept b is
     F(w, b) = sum_i s_i loss(y_i, x_i' w + b) + sum_j l_j w_j^2 / 2,
 
 for the weights s of the rows and the strengths l of the penalty; the intercept is free unless told otherwise. Rows alone know
-whether X is dense or sparse. Inside, coefficients are those of X minus a fixed shift, so that the Hessian is well conditioned
-where columns are far from zero: only the intercept differs, and `to_user` gives the one of X itself.
+whether X is dense or sparse (`_matrix.py`). Inside, coefficients are those of X minus a fixed shift, so that the Hessian is
+well conditioned where columns are far from zero: only the intercept differs, and `to_user` gives the one of X itself.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
-from mercer._lazy import lazy_property
+from mercer._matrix import DenseMatrix, Matrix, SparseMatrix
 from mercer._native import kernels
-from mercer._solvers.sparse_vectors import SparseVectors
 
 Codes = npt.NDArray[np.int32]
 
@@ -37,23 +36,11 @@ class Evaluation:
     row_curvatures: FloatArray | None = None  # of the loss of each row, where sparse rows leave the Hessian unformed
 
 
-class LinearRows(Protocol):
-    """What the problem asks of X: sums over its rows (x - shift, 1), the intercept last."""
-
-    n_rows: int
-    n_features: int
-    shift: FloatArray
-
-    def values(self, coef: FloatArray) -> FloatArray:
-        """The linear values of the rows, in double precision."""
-        ...
+class LinearRows(Matrix, Protocol):
+    """What the problem asks of X: its products, and the sums of losses of its linear values."""
 
     def loss(self, loss: Any, y: FloatArray, weights: FloatArray | None, coef: FloatArray, *, with_hessian: bool) -> Evaluation:
         """Value, gradient and, if wanted, Hessian of the summed loss; the curvature is that in the intercept."""
-        ...
-
-    def weighted_sums(self, slopes: FloatArray, curvatures: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """X' slopes and X' diag(curvatures) X, for slopes and curvatures of the rows themselves."""
         ...
 
     def softmax(
@@ -62,47 +49,15 @@ class LinearRows(Protocol):
         """Value and gradient of the summed cross-entropy of softmax, and its Hessian in the intercepts; one line an output."""
         ...
 
-    def output_values(self, coef: FloatArray) -> FloatArray:
-        """The linear values of the rows for several outputs, of shape (n_rows, n_outputs)."""
-        ...
 
-    def column_moments(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The weighted means of the (shifted) columns, and the weighted sums of their squared deviations from them."""
-        ...
-
-    def slope_sums(self, slopes: FloatArray) -> FloatArray:
-        """X' slopes alone."""
-        ...
-
-    def pick(self, index: Any) -> FloatArray:
-        """Some rows as a dense matrix in double precision."""
-        ...
-
-
-class DenseLinearRows:
-    """Dense X of any memory order and float type, read in place. The shift is about the means of the columns."""
-
-    def __init__(self, X: FloatArray, *, is_shifted: bool, n_threads: int) -> None:
-        self._X, self._n_threads = X, n_threads
-        self.n_rows, self.n_features = X.shape
-        some = X[:: max(1, self.n_rows // 1024)]  # near enough to the means to shift by
-        self.shift = some.mean(axis=0, dtype=np.float64) if is_shifted else np.zeros(self.n_features)
-
-    def values(self, coef: FloatArray) -> FloatArray:
-        raw = np.empty(self.n_rows)
-        kernels.linear_values(self._X, self.shift, coef, raw, self._n_threads)
-        return raw
+class DenseLinearRows(DenseMatrix):
+    """Dense X: losses are summed in the pass that makes the values."""
 
     def loss(self, loss: Any, y: FloatArray, weights: FloatArray | None, coef: FloatArray, *, with_hessian: bool) -> Evaluation:
         gradient = np.empty(len(coef))
         hessian = np.empty((len(coef), len(coef))) if with_hessian else None
         value, curvature = kernels.linear_loss(self._X, self.shift, y, weights, loss, coef, gradient, hessian, self._n_threads)
         return Evaluation(value, gradient, hessian, np.array([[curvature]]))
-
-    def weighted_sums(self, slopes: FloatArray, curvatures: FloatArray) -> tuple[FloatArray, FloatArray]:
-        gradient, hessian = np.empty(self.n_features + 1), np.empty((self.n_features + 1, self.n_features + 1))
-        kernels.weighted_sums(self._X, self.shift, slopes, curvatures, gradient, hessian, self._n_threads)
-        return gradient, hessian
 
     def softmax(
         self, codes: Codes, weights: FloatArray | None, coef: FloatArray, *, has_reference: bool
@@ -113,43 +68,14 @@ class DenseLinearRows:
         )
         return value, gradient, curvature
 
-    def output_values(self, coef: FloatArray) -> FloatArray:
-        return np.column_stack([self.values(np.ascontiguousarray(line)) for line in coef])
 
-    def column_moments(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        weight, mean, deviation = (np.empty(self.n_features) for _ in range(3))
-        kernels.column_moments(self._X, weights.astype(self._X.dtype, copy=False), weight, mean, deviation, self._n_threads)
-        return mean - self.shift, deviation
+class SparseLinearRows(SparseMatrix):
+    """Sparse X: values, their losses, and sums over the rows, one after another."""
 
-    def slope_sums(self, slopes: FloatArray) -> FloatArray:
-        sums = np.empty(self.n_features + 1)
-        kernels.slope_sums(self._X, self.shift, slopes, sums, self._n_threads)
-        return sums
-
-    def pick(self, index: Any) -> FloatArray:
-        picked = self._X[index] - self.shift
-        return np.column_stack([picked, np.ones(len(picked))])
-
-
-def sparse_products(rows: Any, weights: FloatArray | None = None, *, n_threads: int) -> FloatArray:
-    """X' diag(weights) X for sparse rows (CSR, float64)."""
-    products = np.empty((rows.shape[1], rows.shape[1]))
-    kernels.sparse_products(rows.data, rows.indices, rows.indptr, weights, products, n_threads)
-    return products
-
-
-class SparseLinearRows:
-    """Sparse X: never centred and never made dense; only its Hessian is a dense matrix, where one is asked for."""
+    _n_threads: int
 
     def __init__(self, X: Any, *, n_threads: int) -> None:
-        self._X = X.tocsr().astype(np.float64, copy=False)
-        self._vectors = SparseVectors(self._X)
-        self._n_threads = n_threads
-        self.n_rows, self.n_features = X.shape
-        self.shift = np.zeros(self.n_features)
-
-    def values(self, coef: FloatArray) -> FloatArray:
-        return self._vectors.values(coef[:-1], float(coef[-1]))
+        super().__init__(X, n_threads=n_threads)
 
     def loss(self, loss: Any, y: FloatArray, weights: FloatArray | None, coef: FloatArray, *, with_hessian: bool) -> Evaluation:
         slopes, curvatures = np.empty(self.n_rows), np.empty(self.n_rows)
@@ -157,49 +83,13 @@ class SparseLinearRows:
         gradient, hessian = self.weighted_sums(slopes, curvatures) if with_hessian else (self.slope_sums(slopes), None)
         return Evaluation(value, gradient, hessian, np.array([[curvatures.sum()]]), curvatures)
 
-    @lazy_property
-    def _transposed(self) -> Any:
-        return self._X.T  # by columns: its products add up in the order of the rows, as those of single vectors do
-
-    def curvature_diagonal(self, curvatures: FloatArray) -> FloatArray:
-        """The diagonal of X' diag(curvatures) X."""
-        return np.append(self._vectors.moments(curvatures)[1], curvatures.sum())
-
-    def curvature_product(self, curvatures: FloatArray, vector: FloatArray) -> FloatArray:
-        """X' diag(curvatures) X times a vector, in one pass over the rows that have a curvature."""
-        return self._vectors.curvature_product(curvatures, vector)
-
-    def weighted_sums(self, slopes: FloatArray, curvatures: FloatArray) -> tuple[FloatArray, FloatArray]:
-        d = self.n_features
-        hessian = np.empty((d + 1, d + 1))
-        hessian[:d, :d] = sparse_products(self._X, curvatures, n_threads=self._n_threads)
-        hessian[d, :d] = hessian[:d, d] = self._vectors.sums(curvatures)
-        hessian[d, d] = curvatures.sum()
-        return self.slope_sums(slopes), hessian
-
     def softmax(
         self, codes: Codes, weights: FloatArray | None, coef: FloatArray, *, has_reference: bool
     ) -> tuple[float, FloatArray, FloatArray]:
         raw = self.output_values(coef)
         slopes, curvature = np.empty_like(raw), np.empty((len(coef), len(coef)))
         value = kernels.softmax_of_values(codes, weights, has_reference, raw, slopes, curvature, self._n_threads)
-        return value, np.column_stack([(self._transposed @ slopes).T, slopes.sum(axis=0)]), curvature
-
-    def output_values(self, coef: FloatArray) -> FloatArray:
-        raw: FloatArray = np.ascontiguousarray(self._X @ coef[:, :-1].T + coef[:, -1])
-        return raw
-
-    def column_moments(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        total = weights.sum()
-        sums, squares = self._vectors.moments(weights)
-        return sums / total, np.maximum(squares - sums**2 / total, 0)
-
-    def slope_sums(self, slopes: FloatArray) -> FloatArray:
-        return np.append(self._vectors.sums(slopes), slopes.sum())
-
-    def pick(self, index: Any) -> FloatArray:
-        picked = self._X[index].toarray()
-        return np.column_stack([picked, np.ones(len(picked))])
+        return value, self.output_sums(slopes), curvature
 
 
 def make_linear_rows(X: Any, *, is_shifted: bool, n_threads: int) -> LinearRows:

@@ -80,7 +80,7 @@ class MulticlassDescent(DualEpochs):
     def _run_epoch(self, summary: FloatArray) -> None:
         terms = (self._codes, self._costs, self._norms, self._prior)
         place = (self._patience, self._seed, self._epoch, self._n_active, self._active)
-        kernels.multiclass_epoch(self._examples, *terms, *place, self._duals, self._coef, summary)
+        kernels.multiclass_epoch(self._rows, *terms, *place, self._duals, self._coef, summary)
 
     def _move_intercepts(self) -> float:
         moves = self._prior * self._duals.sum(axis=0)

@@ -6,13 +6,11 @@ optimality condition most minimises the model with the penalty. X is read by col
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
+from mercer._matrix import Columns
 from mercer._native import kernels
 from mercer._solvers.descent import ARMIJO, MOST_HALVINGS, ROUNDING, dot
 from mercer._solvers.sparse_dual import Labels, violations
@@ -23,31 +21,6 @@ MOST_SWEEPS = 100
 MOST_IDLE = 5  # steps in a row that change the objective by no more than rounding
 INNER = 0.1  # how far below the present violation a model is solved
 LEAST_DAMPING = 1e-4  # the share of the largest possible curvature that a model has at least; more where steps turn out short
-
-
-class Columns:
-    """X by columns for the kernels, in double precision."""
-
-    def __init__(self, X: Any, *, n_threads: int) -> None:
-        self.n_rows, self.n_columns = X.shape
-        self._n_threads = n_threads
-        if sp.issparse(X):
-            X = sp.csc_matrix(X, dtype=np.float64)
-            X.sort_indices()
-            self.native = kernels.SparseColumns(X.data, X.indices, X.indptr, self.n_rows)
-        else:
-            self.native = kernels.DenseColumns(np.asfortranarray(X, dtype=np.float64))
-        self._X = X
-
-    def values(self, coef: FloatArray, intercept: FloatArray) -> FloatArray:
-        raw: FloatArray = np.ascontiguousarray(self._X @ coef.T + intercept, dtype=np.float64)
-        return raw
-
-    def products(self, slopes: FloatArray) -> FloatArray:
-        """X' slopes, with a line an output."""
-        out = np.empty((self.n_columns, slopes.shape[1]))
-        kernels.column_products(self.native, np.ascontiguousarray(slopes), out, self._n_threads)
-        return np.ascontiguousarray(out.T)
 
 
 class WorkingSetNewton:

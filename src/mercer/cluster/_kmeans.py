@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, check_weights, check_X
 from mercer._base import FitTask, MercerEstimator, best_of_restarts, fit_method, run_solver
+from mercer._matrix import native_rows
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import (
@@ -33,7 +34,7 @@ from mercer._params import (
 )
 from mercer._random import as_random_state
 from mercer._trace import Certificate, Outcome, Record, Status, log, native_progress
-from mercer.cluster._lloyd import Labels, Lloyd, Problem, check_enough_rows, make_rows, seed_plusplus
+from mercer.cluster._lloyd import Labels, Lloyd, Problem, check_enough_rows, seed_plusplus
 
 Init = str | Callable[..., Any] | npt.ArrayLike
 
@@ -216,9 +217,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Me
         """X and the centres for the kernels, shifted by the mean of the centres unless X is sparse."""
         centres = self.cluster_centers_.astype(X.dtype, copy=False)
         if sp.issparse(X):
-            return make_rows(X), np.ascontiguousarray(centres)
+            return native_rows(X), np.ascontiguousarray(centres)
         shift = centres.mean(axis=0)
-        return make_rows(X, shift), centres - shift
+        return native_rows(X, shift), centres - shift
 
     @property
     def _n_features_out(self) -> int:

@@ -11,19 +11,12 @@ import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from mercer._arrays import FloatArray, require_finite, require_no_overflow
+from mercer._matrix import native_rows
 from mercer._native import kernels
+from mercer._statistics import ColumnMoments, GroupSums
 from mercer._trace import Record
 
 Labels = npt.NDArray[np.int32]
-
-
-def make_rows(X: Any, shift: FloatArray | None = None) -> Any:
-    """The kernels' view of X: dense rows minus `shift`, or sparse rows as they are."""
-    if sp.issparse(X):
-        kind = kernels.CsrRows64 if X.dtype == np.float64 else kernels.CsrRows32
-        return kind(X.data, X.indices, X.indptr, X.shape[1])
-    kind = kernels.DenseRows64 if X.dtype == np.float64 else kernels.DenseRows32
-    return kind(X, shift)
 
 
 @dataclass(frozen=True)
@@ -47,8 +40,7 @@ class Problem:
             shift = np.zeros(d, dtype=X.dtype)
             total = float(total_weight * (variance + mean**2).sum())
         else:
-            weight, mean, deviation = np.empty(d), np.empty(d), np.empty(d)
-            kernels.column_moments(X, weights, weight, mean, deviation, n_threads)
+            weight, mean, deviation = ColumnMoments.of(X, weights, n_threads=n_threads)
             # The moments leave NaN out: it shows in the weight, except in a row whose weight is zero.
             if weights is not None or (weight < n).any():
                 require_finite(estimator, X)
@@ -59,7 +51,7 @@ class Problem:
         # NaN fails the comparison too.
         if not total < _largest_square(X.dtype):
             _refuse_if_overflowing(estimator, X, shift)
-        return cls(X, make_rows(X, shift), weights, shift, total, float(variance.mean()))
+        return cls(X, native_rows(X, shift), weights, shift, total, float(variance.mean()))
 
     @property
     def n_features(self) -> int:
@@ -127,7 +119,7 @@ class Lloyd:
         self._problem, self._tol, self._n_threads = problem, tol, n_threads
         self.centres, self._next_centres = centres, np.empty_like(centres)
         self.labels: Labels = np.full(n, -1, dtype=np.int32)
-        self._sums, self._weights, self._members = np.zeros((k, d)), np.zeros(k), np.zeros(k, dtype=np.int64)
+        self._sums = GroupSums.zeros(k, d)  # of the rows of each label
         self._moves: FloatArray = np.zeros(k)
         self._bounds = _BoundsPolicy(n, d, k, always_bounded)
         self.shift = np.inf
@@ -144,9 +136,7 @@ class Lloyd:
             lower,
             moves,
             self.labels,
-            self._sums,
-            self._weights,
-            self._members,
+            *self._sums,
             self._n_threads,
         )
         self._bounds.learn(n_scanned, self.n_changed)
@@ -159,9 +149,7 @@ class Lloyd:
             self._problem.weights,
             self.centres,
             self.labels,
-            self._sums,
-            self._weights,
-            self._members,
+            *self._sums,
             self._next_centres,
             self._moves,
             self._n_threads,

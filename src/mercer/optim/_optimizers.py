@@ -1,7 +1,8 @@
 """First-order optimisers for noisy gradients: what one gradient does to the parameters.
 
 An optimiser holds settings. What a run learns is a `State`, one for every array of parameters, from `init`; `update` changes
-the parameters and the state in place. Arrays may have any shape, so that a network can hand over its weights one by one.
+the parameters and the state in place. Arrays may have any shape, so that a network can hand over its weights one by one; the
+rules themselves are kernels over flat vectors (`native/optim/step_rules.hpp`), which native training can call as well.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from mercer._native import kernels
 from mercer._params import Checked, Real, Rule
 from mercer.optim._settings import named
 
@@ -59,11 +61,22 @@ class Optimizer(Checked):
 
     def update(self, x: Array, gradient: Array, state: State, rate: float) -> None:
         """Move `x` in place by one step with this learning rate. The gradient is left as it is."""
+        if x.dtype.kind != "f" or not x.flags.writeable:
+            raise TypeError(f"{type(self).__name__}: the parameters must be a float array that can be written to, in place.")
         state.n_updates += 1
-        x -= self._step(gradient, state, rate)
+        dtype = np.float32 if x.dtype == np.float32 else np.float64
+        moved = (x, state.moment, state.squares)
+        flat: list[Array] = [np.ascontiguousarray(array, dtype=dtype) for array in moved]
+        whole = gradient if np.shape(gradient) == x.shape else np.broadcast_to(gradient, x.shape)
+        slopes: Array = np.ascontiguousarray(whole, dtype=dtype)
+        flat_x, moment, squares = (array.reshape(-1) for array in flat)
+        self._move(flat_x, slopes.reshape(-1), moment, squares, state.n_updates, float(rate))
+        for array, copy in zip(moved, flat, strict=True):
+            if copy is not array:  # other memory orders and types of numbers
+                array[...] = copy.reshape(array.shape)
 
-    def _step(self, gradient: Array, state: State, rate: float) -> Array:
-        """What is taken from the parameters."""
+    def _move(self, x: Array, gradient: Array, moment: Array, squares: Array, n_updates: int, rate: float) -> None:
+        """One step of flat parameters, and of what is remembered of gradients (empty where that is nothing), in place."""
         raise NotImplementedError
 
 
@@ -76,7 +89,7 @@ class SGD(Optimizer):
     >>> import numpy as np
     >>> from mercer.optim import SGD
     >>> optimizer, theta = SGD(), np.array([1.0, 2.0])
-    >>> optimizer.update(theta, np.array([10.0, -10.0]), optimizer.init(theta), rate=0.1)
+    >>> optimizer.update(theta, np.array([4.0, -4.0]), optimizer.init(theta), rate=0.25)
     >>> theta
     array([0., 3.])
 
@@ -85,8 +98,8 @@ class SGD(Optimizer):
     H. Robbins and S. Monro, A stochastic approximation method, Annals of Mathematical Statistics 22 (1951).
     """
 
-    def _step(self, gradient: Array, state: State, rate: float) -> Array:
-        return rate * gradient
+    def _move(self, x: Array, gradient: Array, moment: Array, squares: Array, n_updates: int, rate: float) -> None:
+        kernels.sgd_step(x, gradient, rate)
 
 
 @dataclass(frozen=True)
@@ -127,10 +140,8 @@ class Momentum(Optimizer):
     def init(self, x: Array) -> State:
         return State(moment=np.zeros_like(x))
 
-    def _step(self, gradient: Array, state: State, rate: float) -> Array:
-        state.moment *= self.gamma
-        state.moment += gradient
-        return rate * state.moment
+    def _move(self, x: Array, gradient: Array, moment: Array, squares: Array, n_updates: int, rate: float) -> None:
+        kernels.momentum_step(x, gradient, moment, self.gamma, rate)
 
 
 @dataclass(frozen=True)
@@ -164,9 +175,8 @@ class Nesterov(Momentum):
     ICML 2013.
     """
 
-    def _step(self, gradient: Array, state: State, rate: float) -> Array:
-        super()._step(gradient, state, rate)
-        return rate * (gradient + self.gamma * state.moment)
+    def _move(self, x: Array, gradient: Array, moment: Array, squares: Array, n_updates: int, rate: float) -> None:
+        kernels.nesterov_step(x, gradient, moment, self.gamma, rate)
 
 
 @dataclass(frozen=True)
@@ -202,9 +212,8 @@ class AdaGrad(Optimizer):
     def init(self, x: Array) -> State:
         return State(squares=np.zeros_like(x))
 
-    def _step(self, gradient: Array, state: State, rate: float) -> Array:
-        state.squares += gradient * gradient
-        return rate * gradient / (np.sqrt(state.squares) + self.eps)
+    def _move(self, x: Array, gradient: Array, moment: Array, squares: Array, n_updates: int, rate: float) -> None:
+        kernels.adagrad_step(x, gradient, squares, self.eps, rate)
 
 
 @dataclass(frozen=True)
@@ -244,10 +253,8 @@ class RMSProp(Optimizer):
     def init(self, x: Array) -> State:
         return State(squares=np.zeros_like(x))
 
-    def _step(self, gradient: Array, state: State, rate: float) -> Array:
-        state.squares *= self.rho
-        state.squares += (1 - self.rho) * (gradient * gradient)
-        return rate * gradient / (np.sqrt(state.squares) + self.eps)
+    def _move(self, x: Array, gradient: Array, moment: Array, squares: Array, n_updates: int, rate: float) -> None:
+        kernels.rmsprop_step(x, gradient, squares, self.rho, self.eps, rate)
 
 
 @dataclass(frozen=True)
@@ -292,14 +299,8 @@ class Adam(Optimizer):
     def init(self, x: Array) -> State:
         return State(moment=np.zeros_like(x), squares=np.zeros_like(x))
 
-    def _step(self, gradient: Array, state: State, rate: float) -> Array:
-        state.moment *= self.beta1
-        state.moment += (1 - self.beta1) * gradient
-        state.squares *= self.beta2
-        state.squares += (1 - self.beta2) * (gradient * gradient)
-        size: Array = np.sqrt(state.squares / (1 - self.beta2**state.n_updates)) + self.eps
-        step: Array = rate / (1 - self.beta1**state.n_updates) * state.moment / size
-        return step
+    def _move(self, x: Array, gradient: Array, moment: Array, squares: Array, n_updates: int, rate: float) -> None:
+        kernels.adam_step(x, gradient, moment, squares, self.beta1, self.beta2, self.eps, n_updates, rate)
 
 
 OPTIMIZERS: Mapping[str, Callable[[], Optimizer]] = {

@@ -1,12 +1,15 @@
-"""Learning-rate schedules: what the rate is multiplied by at time t = 0, 1, 2, ... (updates or epochs: the caller counts)."""
+"""Learning-rate schedules: what the rate is multiplied by at time t = 0, 1, 2, ... (updates or epochs: the caller counts).
+
+The formulas are in `native/optim/schedule.hpp`, where stochastic descent has them from as well.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from mercer._native import kernels
 from mercer._params import Checked, Integer, Real, Rule
 from mercer.optim._settings import named
 
@@ -78,7 +81,7 @@ class InverseDecay(Schedule):
     _rules: ClassVar[Mapping[str, Rule]] = {"decay": Real(least=0), "power": Real(least=0)}
 
     def __call__(self, t: float) -> float:
-        return float((1 + self.decay * t) ** -self.power)
+        return kernels.inverse_decay(t, self.decay, self.power)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ class StepDecay(Schedule):
     _rules: ClassVar[Mapping[str, Rule]] = {"factor": Real(above=0, below=1), "every": Integer(1)}
 
     def __call__(self, t: float) -> float:
-        return self.factor ** math.floor(t / self.every)
+        return kernels.step_decay(t, self.factor, self.every)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ class ExponentialDecay(Schedule):
     _rules: ClassVar[Mapping[str, Rule]] = {"factor": Real(above=0, below=1)}
 
     def __call__(self, t: float) -> float:
-        return float(self.factor**t)
+        return kernels.exponential_decay(t, self.factor)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,7 @@ class CosineDecay(Schedule):
     _rules: ClassVar[Mapping[str, Rule]] = {"n_steps": Integer(1), "least": Real(least=0, most=1)}
 
     def __call__(self, t: float) -> float:
-        return self.least + (1 - self.least) * (1 + math.cos(math.pi * min(t / self.n_steps, 1.0))) / 2
+        return kernels.cosine_decay(t, self.n_steps, self.least)  # type: ignore[no-any-return]
 
 
 SCHEDULES = ("constant", "inverse", "step", "exponential", "cosine")

@@ -7,13 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.sparsefuncs import min_max_axis
 
 from mercer._arrays import FloatArray, check_X, require_finite, require_no_overflow
 from mercer._base import FitTask, fit_method
-from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Interval, Rule, check_params
+from mercer._statistics import ColumnRanges
 from mercer.preprocessing._scaler import DIVIDE, MULTIPLY, Scaler, without_zeros
 
 
@@ -99,11 +98,10 @@ class MinMaxScaler(Scaler):
             raise TypeError("MinMaxScaler does not support sparse input. Consider using MaxAbsScaler instead.")
         X = check_X(self, X, finite="deferred", reset=is_first)
         task = FitTask.start(self, X)
-        low, high = _column_ranges(self, X)
-        n_seen = X.shape[0]
+        ranges, n_seen = _column_ranges(self, X), X.shape[0]
         if not is_first:
-            low, high = np.fmin(self.data_min_, low), np.fmax(self.data_max_, high)
-            n_seen += self.n_samples_seen_
+            ranges, n_seen = ColumnRanges(self.data_min_, self.data_max_).merge(ranges), n_seen + self.n_samples_seen_
+        low, high = ranges
         with np.errstate(over="ignore"):
             extent = high - low
         if np.isinf(extent).any():
@@ -217,10 +215,10 @@ class MaxAbsScaler(Scaler):
         check_params(self)
         X = check_X(self, X, sparse=self._sparse_formats, finite="deferred", reset=is_first)
         task = FitTask.start(self, X)
-        low, high = _column_ranges(self, X)
-        largest, n_seen = np.maximum(np.abs(low), np.abs(high)), X.shape[0]
+        ranges, n_seen = _column_ranges(self, X), X.shape[0]
         if not is_first:
-            largest, n_seen = np.fmax(self.max_abs_, largest), n_seen + self.n_samples_seen_
+            ranges, n_seen = ColumnRanges(-self.max_abs_, self.max_abs_).merge(ranges), n_seen + self.n_samples_seen_
+        largest = np.maximum(np.abs(ranges.low), np.abs(ranges.high))
         attributes = {"max_abs_": largest, "scale_": without_zeros(largest), "n_samples_seen_": n_seen}
         return self._finish(task, attributes)
 
@@ -246,14 +244,11 @@ class MaxAbsScaler(Scaler):
         return None, self.scale_
 
 
-def _column_ranges(estimator: Any, X: Any) -> tuple[FloatArray, FloatArray]:
+def _column_ranges(estimator: Any, X: Any) -> ColumnRanges:
     """The least and greatest value of each column, NaN where there is none; infinity in X is an error."""
     if sp.issparse(X):
         require_finite(estimator, X, allow_nan=True)
-        low, high = min_max_axis(X, axis=0, ignore_nan=True)
-        return low, high
-    low, high = np.empty((2, X.shape[1]), dtype=X.dtype)
-    kernels.column_ranges(X, low, high, effective_threads(None))
-    if np.isinf(low).any() or np.isinf(high).any():
+    ranges = ColumnRanges.of(X, n_threads=effective_threads(None))
+    if np.isinf(ranges.low).any() or np.isinf(ranges.high).any():
         require_finite(estimator, X, allow_nan=True)
-    return low, high
+    return ranges

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray, check_weights, check_X, require_no_overflow
 from mercer._base import FitTask, fit_method
-from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, Rule, check_params
+from mercer._statistics import ColumnMoments
 from mercer.preprocessing._scaler import DIVIDE, MULTIPLY, Scaler
 
 ROWS_TOGETHER = 128  # in the kernel of moments, at most
@@ -111,12 +111,12 @@ class StandardScaler(Scaler):
         self._check_dense_or_uncentred(X, "center")
         weights = check_weights(sample_weight, X.shape[0], X.dtype)
         task = FitTask.start(self, X)
-        moments = _Moments.of(X, weights)
+        moments = ColumnMoments.of(X, weights, n_threads=effective_threads(None))
         has_weights = weights is not None
         if seen is not None:
-            moments = _Moments(*seen).merged(moments)
+            moments = ColumnMoments(*seen).merge(moments)
             has_weights = has_weights or np.asarray(self.n_samples_seen_).dtype.kind == "f"
-        if not moments.are_finite(with_deviation=params.with_std):
+        if not _are_finite(moments, with_deviation=params.with_std):
             require_no_overflow(self, X, "the sums of squares of its columns", allow_nan=True)
         attributes = _attributes(moments, params, has_weights)
         return self._finish(task, attributes)
@@ -155,62 +155,33 @@ class StandardScaler(Scaler):
         return tags
 
 
-class _Moments(NamedTuple):
-    """For each column: the weight of the values present, their mean (0 where there is none) and their squared deviations."""
-
-    weight: FloatArray
-    mean: FloatArray
-    deviation: FloatArray
-
-    @classmethod
-    def of(cls, X: Any, weights: FloatArray | None) -> _Moments:
-        if sp.issparse(X):
-            return cls._of_sparse(X.astype(np.float64, copy=False), weights)
-        moments = cls(*np.empty((3, X.shape[1])))
-        kernels.column_moments(X, weights, *moments, effective_threads(None))
-        return moments
-
-    @classmethod
-    def _of_sparse(cls, X: Any, weights: FloatArray | None) -> _Moments:
-        weights = None if weights is None else weights.astype(np.float64, copy=False)
-        moments = cls(*np.empty((3, X.shape[1])))
-        kernels.sparse_column_moments(X.data, X.indices, X.indptr, X.format == "csc", weights, X.shape[0], *moments)
-        return moments
-
-    def merged(self, other: _Moments) -> _Moments:
-        """The moments of all rows together (Chan et al.)."""
-        weight = self.weight + other.weight
-        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
-        with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at the result
-            delta = other.mean - self.mean
-            between = delta * (delta * (self.weight * share))
-            return _Moments(weight, self.mean + delta * share, self.deviation + other.deviation + between)
-
-    def are_finite(self, *, with_deviation: bool) -> bool:
-        return bool(np.isfinite(self.mean).all() and (not with_deviation or np.isfinite(self.deviation).all()))
-
-    def variance(self, ddof: int) -> FloatArray:
-        """Squared deviation over weight less ddof, NaN where nothing is present."""
-        is_scarce = (self.weight > 0) & (self.weight <= ddof)
-        if is_scarce.any():
-            column = int(np.argmax(is_scarce))
-            raise ValueError(
-                f"StandardScaler: ddof={ddof} needs more than {ddof} row(s) in every column, and column {column} has "
-                f"{self.weight[column]:g} (the sum of the sample weights, where given). Give more rows, or set ddof=0."
-            )
-        variance: FloatArray = np.full_like(self.mean, np.nan)
-        np.divide(self.deviation, self.weight - ddof, out=variance, where=self.weight > 0)
-        # What is left of a constant column: its mean is rounded once for each of the rows that are summed together.
-        rounding = np.finfo(np.float64).eps * np.clip(self.weight, 1, ROWS_TOGETHER) * self.mean
-        return np.where(variance <= rounding**2, 0.0, variance)
+def _are_finite(moments: ColumnMoments, *, with_deviation: bool) -> bool:
+    return bool(np.isfinite(moments.mean).all() and (not with_deviation or np.isfinite(moments.deviation).all()))
 
 
-def _attributes(moments: _Moments, params: SimpleNamespace, has_weights: bool) -> dict[str, Any]:
+def _variances(moments: ColumnMoments, ddof: int) -> FloatArray:
+    """Squared deviation over weight less ddof, NaN where nothing is present."""
+    weight, mean, deviation = moments
+    is_scarce = (weight > 0) & (weight <= ddof)
+    if is_scarce.any():
+        column = int(np.argmax(is_scarce))
+        raise ValueError(
+            f"StandardScaler: ddof={ddof} needs more than {ddof} row(s) in every column, and column {column} has "
+            f"{weight[column]:g} (the sum of the sample weights, where given). Give more rows, or set ddof=0."
+        )
+    variance: FloatArray = np.full_like(mean, np.nan)
+    np.divide(deviation, weight - ddof, out=variance, where=weight > 0)
+    # What is left of a constant column: its mean is rounded once for each of the rows that are summed together.
+    rounding = np.finfo(np.float64).eps * np.clip(weight, 1, ROWS_TOGETHER) * mean
+    return np.where(variance <= rounding**2, 0.0, variance)
+
+
+def _attributes(moments: ColumnMoments, params: SimpleNamespace, has_weights: bool) -> dict[str, Any]:
     """The fitted attributes for these moments."""
     weight = moments.weight
     count = weight if has_weights else weight.astype(np.int64)
     mean = np.where(weight > 0, moments.mean, np.nan)
-    variance = moments.variance(params.ddof) if params.with_std else None
+    variance = _variances(moments, params.ddof) if params.with_std else None
     return {
         "_moments": tuple(moments),
         "n_samples_seen_": count[0] if (weight == weight[0]).all() else count,

@@ -31,7 +31,7 @@ from mercer._params import (
 from mercer._random import as_random_state
 from mercer._tuning import Reals, Space
 from mercer.svm._linear_machine import LinearMachine, MachineData
-from mercer.svm._linear_svm import Machine, check_intercept
+from mercer.svm._linear_svm import Machine
 from mercer.svm._lock_step import LockStep
 from mercer.svm._machine_solvers import CrammerSinger, MachineSolver, make_solver
 from mercer.svm._margins import Margins, margins_of
@@ -73,7 +73,8 @@ class LinearSVC(LinearMachine, LinearClassifier):
     fit_intercept : bool, default=True
         Whether there is an intercept.
     intercept_scaling : float, default=1
-        With `penalize_intercept=True` the intercept is this number times a coefficient that has the penalty of the others.
+        The intercept is this number times a coefficient that has the penalty of the others, if it is other than 1 or with
+        `penalize_intercept=True`; else the intercept has no penalty to scale.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for the rows of a class, where it is the class (or one of two) to be told from the rest.
     verbose : int, default=0
@@ -110,8 +111,9 @@ class LinearSVC(LinearMachine, LinearClassifier):
     order, but copied for dual coordinate descent. The dual value comes from a feasible dual point, so that the gap bounds what
     is left to gain, whatever the method.
 
-    Differences from scikit-learn: the intercept has no penalty unless `penalize_intercept=True`, so that shifting a column
-    of X changes no prediction; `tol` is a relative duality gap; `loss="hinge"` goes with `dual=False`.
+    Differences from scikit-learn: the intercept has no penalty, so that shifting a column of X changes no prediction, unless
+    `penalize_intercept=True` or `intercept_scaling` is other than 1; `tol` is a relative duality gap; `loss="hinge"` goes with
+    `dual=False`.
 
     References
     ----------
@@ -270,7 +272,6 @@ class LinearSVC(LinearMachine, LinearClassifier):
 
     def _check(self) -> SimpleNamespace:
         params = check_params(self)
-        check_intercept(type(self).__name__, params)
         _check_combination(type(self).__name__, params)
         return params
 

@@ -14,10 +14,10 @@ import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
 from mercer._lazy import lazy_property
+from mercer._matrix import Columns
 from mercer._native import kernels
 from mercer._solvers.dual_descent import DualTerms
 from mercer._solvers.linear_loss import LinearLoss, LinearRows, make_linear_rows
-from mercer._solvers.working_set import Columns
 
 SQUARED = ("squared_hinge", "squared_epsilon_insensitive")
 
@@ -34,7 +34,9 @@ class Machine:
 
     @classmethod
     def of(cls, X: Any, params: SimpleNamespace, *, epsilon: float = 0.0, n_threads: int) -> Machine:
-        prior = 0.0 if not params.fit_intercept else params.intercept_scaling**2 if params.penalize_intercept else None
+        # A scaling other than 1 is of the intercept's penalty, and asks for one as scikit-learn's objective has it.
+        is_penalised = params.penalize_intercept or params.intercept_scaling != 1
+        prior = 0.0 if not params.fit_intercept else params.intercept_scaling**2 if is_penalised else None
         return cls(X, params.loss, epsilon, prior, n_threads)
 
     @lazy_property
@@ -82,12 +84,3 @@ class Machine:
         loss = kernels.RowLoss(self.loss, self.epsilon)
         of_intercept = self.l2_of_intercept if l2 else 0.0
         return LinearLoss(self.rows, target, costs, loss, l2, has_intercept=self.has_intercept, l2_of_intercept=of_intercept)
-
-
-def check_intercept(owner: str, params: SimpleNamespace) -> None:
-    """A scaling of an intercept without penalty would change nothing."""
-    if params.intercept_scaling != 1 and not params.penalize_intercept:
-        raise ValueError(
-            f"{owner}: intercept_scaling={params.intercept_scaling:g} is not valid with penalize_intercept=False, where the "
-            "intercept has no penalty to scale; it must be 1, or penalize_intercept=True."
-        )

@@ -17,7 +17,7 @@ from mercer._params import Bool, Integer, NumberOfJobs, OneOf, RandomState, Real
 from mercer._random import as_random_state
 from mercer._tuning import Reals, Space
 from mercer.svm._linear_machine import LinearMachine, MachineData
-from mercer.svm._linear_svm import Machine, check_intercept
+from mercer.svm._linear_svm import Machine
 from mercer.svm._lock_step import LockStep
 from mercer.svm._machine_solvers import make_solver
 
@@ -44,7 +44,8 @@ class LinearSVR(LinearMachine, LinearRegressor):
     fit_intercept : bool, default=True
         Whether there is an intercept.
     intercept_scaling : float, default=1.0
-        With `penalize_intercept=True` the intercept is this number times a coefficient that has the penalty of the others.
+        The intercept is this number times a coefficient that has the penalty of the others, if it is other than 1 or with
+        `penalize_intercept=True`; else the intercept has no penalty to scale.
     dual : "auto" or bool, default="auto"
         True: dual coordinate descent, whose iterations cost no more than a look at X. False: methods with a matrix of columns
         by columns and few iterations, Newton's for the squared loss and interior points for the other. "auto": the latter up
@@ -78,8 +79,8 @@ class LinearSVR(LinearMachine, LinearRegressor):
     operations as X has entries with dual coordinate descent (tens to thousands). Dense X is read in place, whatever its memory
     order, but copied for dual coordinate descent.
 
-    Differences from scikit-learn: the intercept has no penalty unless `penalize_intercept=True`; `tol` is a relative duality
-    gap; `loss="epsilon_insensitive"` goes with `dual=False`.
+    Differences from scikit-learn: the intercept has no penalty unless `penalize_intercept=True` or `intercept_scaling` is other
+    than 1; `tol` is a relative duality gap; `loss="epsilon_insensitive"` goes with `dual=False`.
 
     References
     ----------
@@ -163,7 +164,6 @@ class LinearSVR(LinearMachine, LinearRegressor):
 
     def _check(self) -> SimpleNamespace:
         params = check_params(self)
-        check_intercept(type(self).__name__, params)
         return params
 
     def _check_data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> MachineData:

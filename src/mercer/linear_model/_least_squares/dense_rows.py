@@ -10,10 +10,9 @@ import numpy.typing as npt
 from mercer._arrays import FloatArray, require_finite
 from mercer._lazy import lazy_property
 from mercer._native import kernels
+from mercer._statistics import ROUNDING, Products
 from mercer.linear_model._least_squares.rows import (
     BLOCK,
-    ROUNDING,
-    Products,
     RowProducts,
     SharedFits,
     centred_targets,
@@ -38,12 +37,11 @@ class DenseRows:
         self.n_targets = self._y.shape[1]
 
     def products(self) -> Products:
-        n_columns = self.n_features + self.n_targets
-        gram, means = np.empty((n_columns, n_columns)), np.empty(n_columns)
-        weight = kernels.centred_gram(self._X, self._y, self._weights, self.is_centred, gram, means, self._n_threads)
-        if not np.isfinite(gram).all():
+        options: dict[str, Any] = {"is_centred": self.is_centred, "n_threads": self._n_threads}
+        products = Products.of(self._X, self._y, self._weights, **options)
+        if not np.isfinite(products.gram).all():
             refuse_sums(self._estimator, self._X, self._y)
-        return Products(gram, means, weight, weight * (means * ROUNDING) ** 2)
+        return products
 
     def rough_products(self) -> Products | None:
         """As `products`, by sums in single precision; None where that saves little or X is given in double precision."""

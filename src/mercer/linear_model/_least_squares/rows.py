@@ -14,18 +14,9 @@ import scipy.sparse as sp
 from sklearn.utils import assert_all_finite
 
 from mercer._arrays import FloatArray, require_finite
+from mercer._statistics import ROUNDING, Products
 
-ROUNDING = 8 * float(np.finfo(np.float64).eps)  # a column that varies by less, against its mean, is constant
 BLOCK = 1 << 18  # numbers of X that are looked at together
-
-
-class Products(NamedTuple):
-    """[A, b]' [A, b] and what it was made with."""
-
-    gram: FloatArray
-    means: FloatArray  # of the columns of [X, y]
-    weight: float  # of all rows
-    noise: FloatArray  # what rounding alone may leave of the sum of squares of a constant column
 
 
 class RowProducts(NamedTuple):

@@ -18,9 +18,10 @@ from mercer._arrays import FloatArray
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._saved import saved
+from mercer._statistics import Products
 from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._least_squares.dual import DualSystem
-from mercer.linear_model._least_squares.rows import Products, Rows, column_norms
+from mercer.linear_model._least_squares.rows import Rows, column_norms
 from mercer.linear_model._least_squares.sparse_rows import SparseRows
 
 EPS = float(np.finfo(np.float64).eps)

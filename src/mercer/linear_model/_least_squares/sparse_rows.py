@@ -9,12 +9,9 @@ import numpy.typing as npt
 from scipy.sparse.linalg import LinearOperator
 
 from mercer._arrays import FloatArray
-from mercer._parallel import effective_threads
-from mercer._solvers.linear_loss import sparse_products
-from mercer._solvers.sparse_vectors import SparseVectors
-from mercer.linear_model._least_squares.rows import BLOCK, ROUNDING, Products, RowProducts, SharedFits, centred_targets
-
-CANCELLED = 1e-10  # of a sum of squares about zero: less than this about the mean is not to be trusted
+from mercer._matrix import SparseMatrix
+from mercer._statistics import CANCELLED, ROUNDING, Products
+from mercer.linear_model._least_squares.rows import BLOCK, RowProducts, SharedFits, centred_targets
 
 
 class SparseRows:
@@ -29,25 +26,14 @@ class SparseRows:
         self._weights = np.ones(self.n_rows) if weights is None else weights.astype(np.float64)
         self._roots = self._weights if weights is None else np.sqrt(self._weights)
         self.weight = float(self._weights.sum())
-        self._vectors = SparseVectors(self._X)
-        sums, self._squares_about_zero = self._vectors.moments(self._weights)
+        self._matrix = SparseMatrix(self._X)
+        sums, self._squares_about_zero = self._matrix.moment_sums(self._weights)
         sums = np.concatenate([sums, self._weights @ self._y])
         self.means = sums / self.weight if is_centred else np.zeros_like(sums)
         self.is_centred = is_centred
 
     def products(self) -> Products:
-        d = self.n_features
-        x_mean, y = self.means[:d], self._y - self.means[d:]
-        weighted = y * self._weights[:, None]
-        gram = np.empty((len(self.means), len(self.means)))
-        about_zero = sparse_products(self._X, self._weights, n_threads=effective_threads(None))
-        gram[:d, :d] = about_zero - self.weight * np.outer(x_mean, x_mean)
-        gram[d:, :d] = (self._X.T @ weighted).T
-        gram[:d, d:] = gram[d:, :d].T
-        gram[d:, d:] = weighted.T @ y
-        noise = self.weight * (self.means * ROUNDING) ** 2
-        noise[:d] = CANCELLED * self.weight * x_mean**2
-        return Products(gram, self.means, self.weight, noise)
+        return Products.of_sparse(self._matrix, self._y, self._weights, self.means)
 
     def residuals(self, means: FloatArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
         residual = (self._y - means[self.n_features :]).T - self._values(means, coef)
@@ -58,7 +44,7 @@ class SparseRows:
         d, roots = self.n_features, self._roots
         x_mean = self.means[:d]
         along = self._X @ x_mean
-        about_zero = sparse_products(self._X.T.tocsr(), n_threads=effective_threads(None))
+        about_zero = SparseMatrix(self._X.T).products()
         gram = about_zero - along[:, None] - along + x_mean @ x_mean
         gram *= roots[:, None] * roots
         noise = CANCELLED * self.weight * float((x_mean**2).sum())
@@ -81,7 +67,7 @@ class SparseRows:
         """(X - means) coef', as targets x rows."""
         offsets = -(coef @ means[: self.n_features])
         if len(coef) == 1:
-            return self._vectors.values(np.ascontiguousarray(coef[0]), float(offsets[0]))[None, :]
+            return self._matrix.row_values(np.ascontiguousarray(coef[0]), float(offsets[0]))[None, :]
         values = np.ascontiguousarray((self._X @ coef.T).T)
         values += offsets[:, None]
         return values
@@ -89,7 +75,7 @@ class SparseRows:
     def _sums(self, means: FloatArray, weighted: FloatArray) -> FloatArray:
         """(X - means)' v for each row v of `weighted` (targets x rows), as targets x features."""
         if len(weighted) == 1:
-            sums = self._vectors.sums(np.ascontiguousarray(weighted[0]))[None, :]
+            sums = self._matrix.column_sums(np.ascontiguousarray(weighted[0]))[None, :]
         else:
             sums = np.ascontiguousarray((self._X.T @ weighted.T).T)
         sums -= weighted.sum(axis=1)[:, None] * means[: self.n_features]
@@ -100,7 +86,7 @@ class SparseRows:
             return self.adjoint(means, self.apply(means, coef))
         # In one pass over the rows, as those of (x, 1): what centring takes off is the intercept's part.
         x_mean = means[: self.n_features]
-        product = self._vectors.curvature_product(self._weights, np.append(coef[0], -(x_mean @ coef[0])))
+        product = self._matrix.curvature_product(self._weights, np.append(coef[0], -(x_mean @ coef[0])))
         product[:-1] -= product[-1] * x_mean
         return product[None, :-1]
 

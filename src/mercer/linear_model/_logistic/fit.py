@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from mercer._arrays import FloatArray, require_no_overflow
 from mercer._lazy import lazy_property
+from mercer._matrix import Columns
 from mercer._saved import saved
 from mercer._solvers.lbfgs import GradientDescent, Preconditioner, SoftmaxLbfgs, curvature_bound
 from mercer._solvers.linear_loss import Codes, LinearRows, make_linear_rows
@@ -19,7 +20,7 @@ from mercer._solvers.row_space import RowSpaceDescent, RowSpaces
 from mercer._solvers.softmax import SoftmaxLoss
 from mercer._solvers.sparse_dual import Labels
 from mercer._solvers.sparse_softmax import SoftmaxProximalNewton
-from mercer._solvers.working_set import Columns, WorkingSetNewton
+from mercer._solvers.working_set import WorkingSetNewton
 from mercer.linear_model._logistic.point import Point, Strength
 from mercer.linear_model._logistic.run import Run
 

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from mercer._arrays import FloatArray, require_finite
 from mercer._lazy import lazy_property
+from mercer._matrix import native_rows
 from mercer._native import kernels
 from mercer._patience import Patience
 from mercer._saved import saved
@@ -182,11 +183,7 @@ class Problem:
     @lazy_property
     def _rows(self) -> Any:
         """X as the kernels have it."""
-        X, is_double = self.X, self.X.dtype == np.float64
-        if sp.issparse(X):
-            kind = kernels.SparseStochasticRows64 if is_double else kernels.SparseStochasticRows32
-            return kind(X.data, X.indices, X.indptr, X.shape[1])
-        return (kernels.StochasticRows64 if is_double else kernels.StochasticRows32)(X)
+        return native_rows(self.X)
 
     def call(self, name: str, *args: Any) -> None:
         """Call a kernel on the rows."""

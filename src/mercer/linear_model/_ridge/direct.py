@@ -14,9 +14,10 @@ from scipy.optimize import nnls
 from mercer._arrays import FloatArray
 from mercer._native import kernels
 from mercer._parallel import effective_threads
+from mercer._statistics import Products
 from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._least_squares.dual import DualSystem
-from mercer.linear_model._least_squares.rows import Products, RowProducts, Rows
+from mercer.linear_model._least_squares.rows import RowProducts, Rows
 from mercer.linear_model._least_squares.solvers import (
     CANCELLED,
     EPS,

@@ -6,10 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._arrays import FloatArray
-from mercer.linear_model._least_squares.rows import Products, RowProducts, Rows
+from mercer._statistics import Products
+from mercer.linear_model._least_squares.rows import RowProducts, Rows
 from mercer.linear_model._ridge.spectrum import ColumnSpectrum, RowSpectrum
-
-CANCELLED = 1e-12  # of a sum of squares over all rows: what a difference of sums may leave by rounding
 
 Index = npt.NDArray[np.intp]
 
@@ -22,19 +21,11 @@ class ColumnFolds:
 
     def coefs(self, train: Index, test: Index, alphas: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The solutions (alphas x targets x features) on the training rows, and the means of [X, y] there."""
-        products = self._without(test) if _is_split(train, test, self._rows.n_rows) else self._rows.of_rows(train).products()
+        if _is_split(train, test, self._rows.n_rows):
+            products = self._all.without(self._rows.of_rows(test).products())
+        else:
+            products = self._rows.of_rows(train).products()
         return ColumnSpectrum.of(products, self._rows.n_features).coefs(alphas), products.means
-
-    def _without(self, test: Index) -> Products:
-        whole, part = self._all, self._rows.of_rows(test).products()
-        weight = whole.weight - part.weight
-        gram, means = whole.gram - part.gram, whole.means
-        if self._rows.is_centred:  # each centre is moved to that of the training rows
-            shift = part.means - whole.means
-            offset = -shift * (part.weight / weight)
-            gram -= part.weight * np.outer(shift, shift) + weight * np.outer(offset, offset)
-            means = whole.means + offset
-        return Products(gram, means, weight, np.maximum(whole.noise, CANCELLED * whole.gram.diagonal()))
 
 
 class RowFolds:

@@ -11,7 +11,8 @@ import numpy as np
 from scipy.linalg import eigh, svd
 
 from mercer._arrays import FloatArray
-from mercer.linear_model._least_squares.rows import Products, RowProducts, Rows, SharedFits
+from mercer._statistics import Products
+from mercer.linear_model._least_squares.rows import RowProducts, Rows, SharedFits
 from mercer.linear_model._ridge.direct import without_noise
 
 EPS = float(np.finfo(np.float64).eps)

@@ -69,9 +69,10 @@ class HuberRegressor(NoSummary, LinearRegressor):
     -----
     The start is least squares. A step of Newton's method in all unknowns at once costs one pass over X, O(n d^2); there are
     about ten. With more than a thousand columns no Hessian is formed, and the steps are taken by conjugate gradients, O(n d) a
-    product. The gap is that of the dual problem :math:`\max_u \sum_i s_i u_i y_i - \|X^\top (s \circ u)\|^2 / (4 \alpha)`
-    with :math:`|u_i| \le 2 \epsilon`, :math:`\sum_i s_i u_i^2 \le 4 \sum_i s_i` and :math:`\sum_i s_i u_i = 0`, at a feasible
-    point that every iteration leaves for nothing.
+    product; up to 5,000 columns it is formed after all once more products have been taken than there are columns. The gap is
+    that of the dual problem :math:`\max_u \sum_i s_i u_i y_i - \|X^\top (s \circ u)\|^2 / (4 \alpha)` with
+    :math:`|u_i| \le 2 \epsilon`, :math:`\sum_i s_i u_i^2 \le 4 \sum_i s_i` and :math:`\sum_i s_i u_i = 0`, at a feasible point
+    that every iteration leaves for nothing.
 
     Differences from scikit-learn: the fit goes on until gradient and gap are small (there, it also ends where the objective
     falls by less than 2e-9 of itself); the bound of the scale goes with y; `verbose`, `n_jobs`, `history_`, `certificate_`.

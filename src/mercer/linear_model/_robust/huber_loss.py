@@ -24,6 +24,7 @@ from mercer._arrays import FloatArray
 from mercer._lazy import lazy_property
 from mercer._native import kernels
 from mercer._solvers.linear_loss import DenseLinearRows, Evaluation, LinearRows, SparseLinearRows
+from mercer._solvers.row_hessian import column_squares
 
 MOST_SCALE_STEPS = 30
 LEAST_SCALE = 1e-8  # of the spread of y: below, residuals are rounding errors
@@ -112,11 +113,7 @@ class HuberLoss:
     @lazy_property
     def column_squares(self) -> FloatArray:
         """The weighted sums of the squares of the columns; not finite where X is not, or they overflow."""
-        s = np.ones(len(self.y)) if self.weights is None else self.weights
-        with np.errstate(over="ignore", invalid="ignore"):
-            means, deviations = self.rows.column_moments(s)
-            squares: FloatArray = deviations + self.total_weight * means**2
-        return squares
+        return column_squares(self.rows, np.ones(len(self.y)) if self.weights is None else self.weights)
 
     @lazy_property
     def sum_of_squared_y(self) -> float:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from mercer._arrays import FloatArray
-from mercer._solvers.conjugate_newton import conjugate_direction
+from mercer._solvers.conjugate_newton import conjugate_direction, conjugate_solution
 from mercer._solvers.descent import Descent, dot
 from mercer._solvers.linear_loss import Evaluation
 from mercer._solvers.newton import newton_direction
+from mercer._solvers.row_hessian import MOST_FORMED_COLUMNS, MOST_HESSIAN_COLUMNS, RowHessian
 from mercer._trace import Record
 from mercer.linear_model._robust.huber_loss import HuberEvaluation, HuberLoss
 
-MOST_HESSIAN_COLUMNS = 1000  # beyond, a Hessian costs more than the products with it that a step takes
 START_ACCURACY = 1e-3  # of least squares by conjugate gradients, as a start
 MET_ACCURACY = 1e-9  # of one that meets the rows, down to the bound of the scale
 STEP_ACCURACY = 0.5  # of a step: until the outliers are settled, better ones are of no use
@@ -108,27 +108,45 @@ class HuberNewton(Descent):
 class HuberConjugateNewton(HuberNewton):
     """The same steps without a Hessian, by conjugate gradients: for many columns.
 
-    A product with the Hessian, X' C X in X with the columns 1 and r / sigma added, is one with X and one with its transpose.
+    Where columns are so nearly dependent that all steps together have taken more products than there are columns, the Hessian
+    is formed after all, if it is not too large: it costs less than those have, and its steps do not depend on the columns.
     """
 
     needs_hessian = False
+    _n_products = 0
 
     def _newton_direction(self) -> FloatArray:
-        hessian = self._hessian
-        return conjugate_direction(hessian.product, hessian.diagonal, self.at.gradient, STEP_ACCURACY)
+        if not self._has_hessian():
+            return self._solution(self._hessian, self.at.gradient, STEP_ACCURACY)
+        return super()._newton_direction()
 
     def _direction_given(self, fall: float) -> FloatArray:
-        hessian = self._hessian
-        of_fall = hessian.product(np.append(np.zeros(len(self.point) - 1), fall))
-        gradient = (self.at.gradient + of_fall)[:-1]
-        fixed = hessian.without_scale()
-        return np.append(conjugate_direction(fixed.product, fixed.diagonal, gradient, GIVEN_ACCURACY), fall)
+        if not self._has_hessian():
+            hessian = self._hessian
+            of_fall = hessian.product(np.append(np.zeros(len(self.point) - 1), fall))
+            return np.append(self._solution(hessian.without_scale(), (self.at.gradient + of_fall)[:-1], GIVEN_ACCURACY), fall)
+        return super()._direction_given(fall)
+
+    def _solution(self, hessian: RowHessian, gradient: FloatArray, accuracy: float) -> FloatArray:
+        direction, n_products = conjugate_solution(hessian.product, hessian.diagonal, gradient, accuracy)
+        self._n_products += n_products
+        return direction
+
+    def _has_hessian(self) -> bool:
+        """Whether the Hessian is there; it is formed where products have become too many."""
+        n_columns = self.problem.rows.n_features
+        if not self.needs_hessian and n_columns < self._n_products and n_columns <= MOST_FORMED_COLUMNS:
+            self.needs_hessian = True
+            self.at = self.problem.evaluate(self.point, with_hessian=True)
+        return self.needs_hessian
 
     def _majorised_direction(self) -> FloatArray:
+        if self._has_hessian():
+            return super()._majorised_direction()
         problem, point = self.problem, self.point
         residuals = problem.y - problem.rows.values(point[:-1])
-        bound = HuberHessian(problem, problem.majorised_curvatures(residuals, float(point[-1])), 2 * problem.alpha)
-        return conjugate_direction(bound.product, bound.diagonal, self.at.gradient[:-1], GIVEN_ACCURACY)
+        bound = RowHessian(problem, problem.majorised_curvatures(residuals, float(point[-1])), 2 * problem.alpha)
+        return self._solution(bound, self.at.gradient[:-1], GIVEN_ACCURACY)
 
     @property
     def _hessian(self) -> HuberHessian:
@@ -141,41 +159,29 @@ class HuberConjugateNewton(HuberNewton):
 
     def _resolution(self) -> float:
         """By the inequality of Cauchy and Schwarz, from what rounding in the last places changes of the residuals."""
+        if self.at.hessian is not None:
+            return super()._resolution()
         problem, curvature = self.problem, 2 / float(self.point[-1])
         of_columns = np.sqrt(curvature * float(problem.column_squares.max()))
         of_rows = np.sqrt(curvature * problem.sum_of_squared_y)
         return LAST_PLACES * float(np.finfo(np.float64).eps) * float(of_columns * of_rows)
 
 
-class HuberHessian:
-    """(X, 1, z)' C (X, 1, z) plus a ridge, for curvatures C of the rows, by its products; z may be left out."""
+class HuberHessian(RowHessian):
+    """The Hessian in (w, b, sigma): (X, 1, z)' C (X, 1, z) plus a ridge, for the ratios z of the residuals to the scale."""
 
-    def __init__(self, problem: HuberLoss, curvatures: FloatArray, ridge: float, ratios: FloatArray | None = None) -> None:
-        self._problem, self._curvatures, self._ridge, self._ratios = problem, curvatures, ridge, ratios
-        # As if the curvatures were those of all rows alike, which is near enough to scale by, and needs no pass over X.
-        total, squares = float(curvatures.sum()), problem.column_squares
-        if problem.rows.n_rows <= problem.rows.n_features:
-            # One scale for all columns: directions are then combinations of the rows, as the solution is, and need not be
-            # freed of parts that the penalty alone sees.
-            squares = np.full_like(squares, squares.mean())
-        self.diagonal = np.append(squares * (total / problem.total_weight) + ridge, total)
-        if ratios is not None:
-            self.diagonal = np.append(self.diagonal, float((curvatures * ratios**2).sum()))
+    def __init__(self, problem: HuberLoss, curvatures: FloatArray, ridge: float, ratios: FloatArray) -> None:
+        super().__init__(problem, curvatures, ridge)
+        self._ratios = ratios
+        self.diagonal = np.append(self.diagonal, float((curvatures * ratios**2).sum()))
 
-    def without_scale(self) -> HuberHessian:
-        return HuberHessian(self._problem, self._curvatures, self._ridge)
+    def without_scale(self) -> RowHessian:
+        return RowHessian(self._problem, self._curvatures, self._ridge)
 
     def product(self, vector: FloatArray) -> FloatArray:
-        n_columns, rows = self._problem.rows.n_features, self._problem.rows
-        values = rows.values(vector[: n_columns + 1])
-        if self._ratios is not None:
-            values += self._ratios * vector[-1]
+        values = self._problem.rows.values(vector[:-1]) + self._ratios * vector[-1]
         values *= self._curvatures
-        bent = rows.slope_sums(values)
-        bent[:-1] += self._ridge * vector[:n_columns]
-        if not self._problem.has_intercept:
-            bent[-1] = 0.0
-        return bent if self._ratios is None else np.append(bent, dot(values, self._ratios))
+        return np.append(self._bent(values, vector), dot(values, self._ratios))
 
 
 def make_solver(problem: HuberLoss, start: FloatArray, *, tol: float) -> HuberNewton:
@@ -208,5 +214,5 @@ def _conjugate_least_squares(problem: HuberLoss, ridge: float, accuracy: float) 
     moments = problem.rows.slope_sums(s * problem.y)
     if not problem.has_intercept:
         moments[-1] = 0
-    hessian = HuberHessian(problem, s, ridge)
+    hessian = RowHessian(problem, s, ridge)
     return conjugate_direction(hessian.product, hessian.diagonal, -moments, accuracy)

@@ -10,12 +10,16 @@ import numpy as np
 
 from mercer._arrays import FloatArray, require_no_overflow
 from mercer._base import FitTask, fit_method
+from mercer._lazy import lazy_property
 from mercer._linear import LinearRegressor
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, Verbosity, check_params
+from mercer._solvers.conjugate_newton import conjugate_solution
+from mercer._solvers.descent import Descent
 from mercer._solvers.linear_loss import Evaluation, LinearLoss, LinearRows, make_linear_rows
 from mercer._solvers.newton import Newton, newton_direction
+from mercer._solvers.row_hessian import MOST_FORMED_COLUMNS, MOST_HESSIAN_COLUMNS, RowHessian, column_squares
 from mercer._trace import Outcome, Record, Status
 from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NO_LIKELIHOOD, NoSummary
@@ -23,6 +27,8 @@ from mercer.linear_model._smooth import check_rows, smooth_outcome, warm_point
 
 SHRINKAGE = 2.0  # from one scale to the next on the way to the user's
 ROUGH_TOL = 1e-2  # on the way
+START_ACCURACY = 1e-3  # of least squares by conjugate gradients
+STEP_ACCURACY = 0.1  # and of a step by them
 
 
 class LogCoshRegressor(NoSummary, LinearRegressor):
@@ -68,7 +74,9 @@ class LogCoshRegressor(NoSummary, LinearRegressor):
     -----
     The start is least squares. Where its residuals are much larger than the scale, most rows have next to no curvature, and
     Newton's method would leap; the scale then falls from that of the residuals to c by factors of two, with rough solutions on
-    the way. A step costs one pass over X, O(n d^2). scikit-learn has no such model; `HuberRegressor` is its nearest, with a
+    the way. A step costs one pass over X, O(n d^2). With more than a thousand columns no Hessian is formed, and the steps are
+    taken by conjugate gradients, O(n d) a product, or O(entries); up to 5,000 columns it is formed after all once more products
+    have been taken than there are columns. scikit-learn has no such model; `HuberRegressor` is its nearest, with a
     scale of its own.
 
     References
@@ -170,52 +178,131 @@ class LogCoshRegressor(NoSummary, LinearRegressor):
 class LogCoshLoss(LinearLoss):
     """The objective at one scale, with a quadratic upper bound that touches it."""
 
-    def gap(self, at: Evaluation) -> float | None:
+    def gap_given(self, at: Evaluation, curvature: float) -> float | None:
         """At most the objective itself: it is never negative."""
-        gap = super().gap(at)
+        gap = super().gap_given(at, curvature)
         return None if gap is None else min(gap, at.value)
 
-    def majoriser(self, point: FloatArray) -> Evaluation:
-        """The gradient and the Hessian of the bound: a row's curvature is tanh(r) / r, as in reweighted least squares."""
+    def curvatures(self, point: FloatArray) -> FloatArray:
+        """Of the rows' losses, one over cosh(r) squared."""
+        curvatures: FloatArray = 1 - np.tanh(self.rows.values(point) - self.y) ** 2
+        return curvatures if self.weights is None else self.weights * curvatures
+
+    def majorised(self, point: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The rows' slopes, and their curvatures in the bound: tanh(r) / r, as in reweighted least squares."""
         residuals = self.rows.values(point) - self.y
         slopes = np.tanh(residuals)
         curvatures = np.divide(slopes, residuals, out=np.ones_like(slopes), where=residuals != 0)
-        if self.weights is not None:
-            slopes, curvatures = self.weights * slopes, self.weights * curvatures
-        return self._penalised(point, 0.0, *self.rows.weighted_sums(slopes, curvatures))
+        return (slopes, curvatures) if self.weights is None else (self.weights * slopes, self.weights * curvatures)
+
+    def majoriser(self, point: FloatArray) -> Evaluation:
+        """The gradient and the Hessian of the bound."""
+        return self._penalised(point, 0.0, *self.rows.weighted_sums(*self.majorised(point)))
+
+
+class LogCoshNewton(Newton):
+    """Newton's method with a Hessian."""
+
+    problem: LogCoshLoss
+
+    def majorised_direction(self) -> FloatArray:
+        """To the minimum of the bound."""
+        return newton_direction(self.problem.majoriser(self.point))
+
+
+class LogCoshConjugateNewton(Descent):
+    """The same without a Hessian, by conjugate gradients: for many columns."""
+
+    problem: LogCoshLoss
+
+    def __init__(self, problem: LogCoshLoss, start: FloatArray, *, tol: float, whole: LogCoshProblem) -> None:
+        super().__init__(problem, start, tol=tol)
+        self._whole = whole
+        self._curved: tuple[Evaluation, FloatArray] | None = None
+
+    @property
+    def _curvatures(self) -> FloatArray:
+        """Those of the rows here, computed once at each point."""
+        if self._curved is None or self._curved[0] is not self.at:
+            self._curved = self.at, self.problem.curvatures(self.point)
+        return self._curved[1]
+
+    def _measured_gap(self) -> float | None:
+        return self.problem.gap_given(self.at, float(self._curvatures.sum()))
+
+    def step(self) -> Record:
+        return self._advance(self._whole.conjugate_solution(self._curvatures, self.at.gradient, STEP_ACCURACY))
+
+    def majorised_direction(self) -> FloatArray:
+        _, curvatures = self.problem.majorised(self.point)
+        return self._whole.conjugate_solution(curvatures, self.at.gradient, START_ACCURACY)
 
 
 class LogCoshProblem:
     """The objective for any scale: that of targets in its units, log cosh (y / c - raw)."""
 
     def __init__(self, rows: LinearRows, y: FloatArray, weights: FloatArray | None, params: SimpleNamespace) -> None:
-        self.rows, self._y, self._weights, self._params = rows, y, weights, params
+        self.rows, self._y, self._weights = rows, y, weights
+        self._s = np.ones(len(y)) if weights is None else weights
+        self.has_intercept, self.total_weight = params.fit_intercept, float(self._s.sum())
+        self._l2 = params.alpha * self.total_weight
         self._loss = kernels.RowLoss("log_cosh", 0.0)
+        self._n_products = 0
+
+    @lazy_property
+    def column_squares(self) -> FloatArray:
+        """The weighted sums of the squares of the columns; not finite where X is not, or they overflow."""
+        return column_squares(self.rows, self._s)
+
+    @property
+    def is_by_products(self) -> bool:
+        """Whether steps are taken without a Hessian; with one after all where they have taken more products than columns."""
+        n_columns = self.rows.n_features
+        return n_columns > (MOST_HESSIAN_COLUMNS if self._n_products <= n_columns else MOST_FORMED_COLUMNS)
+
+    def conjugate_solution(self, curvatures: FloatArray, gradient: FloatArray, accuracy: float) -> FloatArray:
+        """Nearly minus the inverse Hessian times the gradient, for the curvatures of the rows."""
+        hessian = RowHessian(self, curvatures, self._l2)
+        direction, n_products = conjugate_solution(hessian.product, hessian.diagonal, gradient, accuracy)
+        self._n_products += n_products
+        return direction
 
     def at_scale(self, scale: float) -> LogCoshLoss:
-        total = float(len(self._y) if self._weights is None else self._weights.sum())
-        return LogCoshLoss(
-            self.rows,
-            self._y / scale,
-            self._weights,
-            self._loss,
-            self._params.alpha * total,
-            has_intercept=self._params.fit_intercept,
-        )
+        targets = self._y / scale
+        return LogCoshLoss(self.rows, targets, self._weights, self._loss, self._l2, has_intercept=self.has_intercept)
+
+    def newton(self, scale: float, point: FloatArray, tol: float) -> LogCoshNewton | LogCoshConjugateNewton:
+        """The descent at a scale, from a point in units of y."""
+        loss, start = self.at_scale(scale), point / scale
+        if self.is_by_products:
+            return LogCoshConjugateNewton(loss, start, tol=tol, whole=self)
+        return LogCoshNewton(loss, start, tol=tol)
 
     def least_squares(self) -> tuple[FloatArray, float]:
         """The penalised least-squares solution, in units of y, and the root mean square of its residuals."""
-        s = np.ones(len(self._y)) if self._weights is None else self._weights
-        moments, gram = self.rows.weighted_sums(s * self._y, s)
-        np.einsum("jj->j", gram)[:-1] += self._params.alpha * s.sum()
-        if not self._params.fit_intercept:
+        point = self._nearly_least_squares() if self.is_by_products else self._exact_least_squares()
+        if not np.isfinite(point).all():
+            return point, np.inf
+        squares = self._s * (self._y - self.rows.values(point)) ** 2
+        return point, float(np.sqrt(squares.sum() / self.total_weight))
+
+    def _nearly_least_squares(self) -> FloatArray:
+        if not np.isfinite(self.column_squares).all():
+            return np.full(self.rows.n_features + 1, np.inf)
+        moments = self.rows.slope_sums(self._s * self._y)
+        if not self.has_intercept:
+            moments[-1] = 0
+        return self.conjugate_solution(self._s, -moments, START_ACCURACY)
+
+    def _exact_least_squares(self) -> FloatArray:
+        moments, gram = self.rows.weighted_sums(self._s * self._y, self._s)
+        np.einsum("jj->j", gram)[:-1] += self._l2
+        if not self.has_intercept:
             moments[-1] = 0
             gram[-1], gram[:, -1], gram[-1, -1] = 0, 0, 1
         if not np.isfinite(gram).all():
-            return np.full(len(moments), np.inf), np.inf
-        point = newton_direction(Evaluation(0.0, -moments, gram))
-        squares = s * (self._y - self.rows.values(point)) ** 2
-        return point, float(np.sqrt(squares.sum() / s.sum()))
+            return np.full(len(moments), np.inf)
+        return newton_direction(Evaluation(0.0, -moments, gram))
 
 
 class Continuation:
@@ -228,9 +315,8 @@ class Continuation:
             self.scale = params.scale
         self.newton = self._newton(point)
 
-    def _newton(self, point: FloatArray) -> Newton:
-        tol = self._tol if self._is_last else max(ROUGH_TOL, self._tol)
-        return Newton(self._problem.at_scale(self.scale), point / self.scale, tol=tol)
+    def _newton(self, point: FloatArray) -> LogCoshNewton | LogCoshConjugateNewton:
+        return self._problem.newton(self.scale, point, self._tol if self._is_last else max(ROUGH_TOL, self._tol))
 
     @property
     def _is_last(self) -> bool:
@@ -264,7 +350,7 @@ class Continuation:
 
     @property
     def gap(self) -> float | None:
-        gap = self.newton.problem.gap(self.newton.at)
+        gap = self.newton.gap
         return None if gap is None else gap / self.newton.problem.total_weight
 
     def finish(self) -> None:
@@ -278,6 +364,8 @@ class Continuation:
             point, reduced = self.point, self.scale / SHRINKAGE
             self.scale = reduced if reduced > self._target else self._target
             self.newton = self._newton(point)
+        elif isinstance(self.newton, LogCoshConjugateNewton) and not self._problem.is_by_products:
+            self.newton = self._newton(self.point)
         record = self.newton.step()
         if self.newton.is_stuck and self.newton.gradient_norm > self._tol:
             self._take_majorised_step()
@@ -286,8 +374,7 @@ class Continuation:
 
     def _take_majorised_step(self) -> None:
         """Minimise a quadratic that is nowhere below the objective: slower than Newton's steps, and never too long."""
-        problem, newton = self.newton.problem, self.newton
-        assert isinstance(problem, LogCoshLoss)
-        other = self._newton((newton.point + newton_direction(problem.majoriser(newton.point))) * self.scale)
+        newton = self.newton
+        other = self._newton((newton.point + newton.majorised_direction()) * self.scale)
         if other.at.value < newton.at.value:
             self.newton = other

@@ -22,8 +22,8 @@ import scipy.sparse as sp
 from mercer._arrays import FloatArray
 from mercer._parallel import effective_threads
 from mercer._solvers.coordinate_descent import Descent, Penalty
+from mercer._statistics import Products
 from mercer._trace import log
-from mercer.linear_model._least_squares.rows import ROUNDING, Products
 from mercer.linear_model._least_squares.solvers import CANCELLED
 from mercer.linear_model._sparse.paths import run_path
 from mercer.linear_model._sparse.penalised import Columns, Gram, Problem, are_products_better, make_problem, products_of
@@ -99,10 +99,10 @@ class ProductFolds:
             self._trainings = [data.rows(train).products() for train, _ in splits]
             return
         cells = [data.rows(_as_slice(np.flatnonzero(cell_of_row == cell))).products() for cell in range(cell_of_row.max() + 1)]
-        self._whole = _merged(cells, data.is_centred)
+        self._whole = cells[0].merge(*cells[1:])
         self._tests = cells[: len(splits)]
         others = ([cell for k, cell in enumerate(cells) if k != fold] for fold in range(len(splits)))
-        self._trainings = [_merged(cells, data.is_centred) for cells in others]
+        self._trainings = [first.merge(*rest) for first, *rest in others]
 
     def whole(self, precompute: Any) -> Problem:
         if isinstance(precompute, (bool, str)):
@@ -214,16 +214,3 @@ def _as_slice(index: Indices) -> Any:
     """Rows that lie together are taken without a copy."""
     lies_together = len(index) > 0 and index[-1] - index[0] == len(index) - 1
     return slice(index[0], index[-1] + 1) if lies_together else index
-
-
-def _merged(parts: Sequence[Products], is_centred: bool) -> Products:
-    """The products of all rows from those of disjoint parts: only sums, so that nothing cancels."""
-    weight = sum(part.weight for part in parts)
-    means = np.zeros_like(parts[0].means)
-    if is_centred:
-        means = np.sum([part.weight * part.means for part in parts], axis=0) / weight
-    gram = np.zeros_like(parts[0].gram)
-    for part in parts:
-        shift = part.means - means
-        gram += part.gram + part.weight * np.outer(shift, shift) if is_centred else part.gram
-    return Products(gram, means, weight, weight * (means * ROUNDING) ** 2)

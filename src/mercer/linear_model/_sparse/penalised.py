@@ -20,8 +20,9 @@ from mercer._lazy import lazy_property
 from mercer._native import kernels
 from mercer._params import Real, check_values
 from mercer._solvers.coordinate_descent import Descent, GramDescent, Penalty, WorkingSetDescent
+from mercer._statistics import ROUNDING, Products
 from mercer.linear_model._least_squares.dense_rows import DenseRows
-from mercer.linear_model._least_squares.rows import ROUNDING, Products, refuse_sums
+from mercer.linear_model._least_squares.rows import refuse_sums
 from mercer.linear_model._least_squares.sparse_rows import SparseRows
 
 # Features up to which the products of a tall X are made at once: for one penalty, and for a path of them.

@@ -15,7 +15,7 @@ from mercer.model_selection._folds import Table
 class Model:
     """An estimator, or a pipeline whose earlier steps are kept apart, so that they are fitted once for many candidates.
 
-    A pipeline is kept whole where the search replaces a step.
+    A pipeline is kept whole where the search replaces a step, or where a step resamples: the learner then sees other rows.
     """
 
     def __init__(self, estimator: Any, searched: Collection[str]) -> None:
@@ -78,4 +78,6 @@ def _is_divisible(pipeline: Pipeline, searched: Collection[str]) -> bool:
     steps = [name for name, _ in pipeline.steps]
     is_within_steps = all(name.partition("__")[0] in steps and "__" in name for name in searched)
     has_learner = hasattr(pipeline.steps[-1][1], "fit")
-    return len(steps) > 1 and has_learner and is_within_steps and getattr(pipeline, "transform_input", None) is None
+    keeps_rows = not any(hasattr(step, "fit_resample") for _, step in pipeline.steps)
+    is_simple = keeps_rows and getattr(pipeline, "transform_input", None) is None
+    return len(steps) > 1 and has_learner and is_within_steps and is_simple
