@@ -1,0 +1,15 @@
+"""Neighbourhoods: one module a noun, under `benchmarks/neighbors`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+
+from benchmarks import neighbors
+from benchmarks._case import Case
+
+
+def cases() -> Iterator[Case]:
+    for module in sorted(found.name for found in pkgutil.iter_modules(neighbors.__path__) if not found.name.startswith("_")):
+        yield from importlib.import_module(f"benchmarks.neighbors.{module}").cases()
