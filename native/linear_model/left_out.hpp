@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 
+#include "core/block_products.hpp"
 #include "core/chunk_sums.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
@@ -15,41 +16,6 @@
 namespace mercer::linear_model {
 
 namespace detail {
-
-// c[0 .. R, V vectors] = a b, for R rows of a and `inner` rows of b.
-template <std::size_t R, std::size_t V>
-[[gnu::always_inline]] inline void product_tile(const double* a, std::size_t lda, const double* b, std::size_t ldb,
-                                                std::size_t inner, double* c, std::size_t ldc) {
-    S::Vector sums[R][V] = {};
-    for (std::size_t k = 0; k < inner; ++k, b += ldb) {
-        S::Vector right[V];
-#pragma GCC unroll 4
-        for (std::size_t v = 0; v < V; ++v) right[v] = S::load(b + v * S::kLanes);
-#pragma GCC unroll 4
-        for (std::size_t r = 0; r < R; ++r) {
-            const S::Vector left = S::broadcast(a[r * lda + k]);
-#pragma GCC unroll 4
-            for (std::size_t v = 0; v < V; ++v) sums[r][v] += left * right[v];
-        }
-    }
-    for (std::size_t r = 0; r < R; ++r)
-        for (std::size_t v = 0; v < V; ++v) S::store(c + r * ldc + v * S::kLanes, sums[r][v]);
-}
-
-template <std::size_t R>
-void product_rows(const double* a, std::size_t lda, const double* b, std::size_t ldb, std::size_t inner, double* c) {
-    std::size_t j = 0;
-    for (; j + 2 * S::kLanes <= ldb; j += 2 * S::kLanes) product_tile<R, 2>(a, lda, b + j, ldb, inner, c + j, ldb);
-    for (; j < ldb; j += S::kLanes) product_tile<R, 1>(a, lda, b + j, ldb, inner, c + j, ldb);
-}
-
-// c = a b for n rows of a; b and c have the leading dimension ldb, in whole vectors. Runs on the calling thread. O(n inner ldb).
-inline void multiply(const double* a, std::size_t n, std::size_t lda, const double* b, std::size_t ldb, std::size_t inner,
-                     double* c) {
-    std::size_t i = 0;
-    for (; i + 4 <= n; i += 4) product_rows<4>(a + i * lda, lda, b, ldb, inner, c + i * ldb);
-    for (; i < n; ++i) product_rows<1>(a + i * lda, lda, b, ldb, inner, c + i * ldb);
-}
 
 // A matrix with its rows padded to whole vectors.
 struct Padded {
@@ -94,10 +60,10 @@ void left_out_errors(const CentredRows<T>& a, Matrix<const T> y, std::span<const
                 double* row = block.data() + i * d;
                 detail::for_columns(a.x, first + i, 0, d, [&](double value, std::size_t j) { row[j] = value - a.means[j]; });
             }
-            detail::multiply(block.data(), n, d, vectors.values.data(), vectors.ld, d, z.data());
+            multiply_block(block.data(), n, d, vectors.values.data(), vectors.ld, d, z.data());
             for (std::size_t i = 0; i < n * vectors.ld; ++i) squares[i] = z[i] * z[i];
-            detail::multiply(squares.data(), n, vectors.ld, shrinkage.values.data(), shrinkage.ld, k, leverage.data());
-            detail::multiply(z.data(), n, vectors.ld, solutions.values.data(), solutions.ld, k, fitted.data());
+            multiply_block(squares.data(), n, vectors.ld, shrinkage.values.data(), shrinkage.ld, k, leverage.data());
+            multiply_block(z.data(), n, vectors.ld, solutions.values.data(), solutions.ld, k, fitted.data());
             for (std::size_t i = 0; i < n; ++i) {
                 const double weight = a.weight(first + i);
                 for (std::size_t fit = 0; fit < n_fits; ++fit) {

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "core/block_products.hpp"
 #include "core/chunk_sums.hpp"
 #include "core/math.hpp"
 #include "core/parallel.hpp"
@@ -27,80 +28,6 @@ struct LabelledRows {
 };
 
 namespace detail {
-
-// out[i][k] = the product of row i and column k of `right`, for R rows of p doubles and V vectors of columns.
-template <std::size_t R, std::size_t V>
-[[gnu::always_inline]] inline void product_tile(const double* left, std::size_t p, const double* right, std::size_t width,
-                                                double* out) {
-    S::Vector acc[R][V] = {};
-    for (std::size_t j = 0; j < p; ++j) {
-        S::Vector b[V];
-#pragma GCC unroll 2
-        for (std::size_t v = 0; v < V; ++v) b[v] = S::load(right + j * width + v * S::kLanes);
-#pragma GCC unroll 4
-        for (std::size_t r = 0; r < R; ++r) {
-            const S::Vector a = S::broadcast(left[r * p + j]);
-#pragma GCC unroll 2
-            for (std::size_t v = 0; v < V; ++v) acc[r][v] += a * b[v];
-        }
-    }
-    for (std::size_t r = 0; r < R; ++r)
-        for (std::size_t v = 0; v < V; ++v) S::store(out + r * width + v * S::kLanes, acc[r][v]);
-}
-
-template <std::size_t V>
-void product_stripe(const double* block, std::size_t n, std::size_t p, const double* right, std::size_t width, double* out) {
-    std::size_t i = 0;
-    for (; i + 4 <= n; i += 4) product_tile<4, V>(block + i * p, p, right, width, out + i * width);
-    for (; i < n; ++i) product_tile<1, V>(block + i * p, p, right, width, out + i * width);
-}
-
-// out (n x width) = block (n x p) times right (p x width), width in whole vectors.
-inline void block_product(const double* block, std::size_t n, std::size_t p, const double* right, std::size_t width, double* out) {
-    std::size_t k = 0;
-    for (; k + 2 * S::kLanes <= width; k += 2 * S::kLanes) product_stripe<2>(block, n, p, right + k, width, out + k);
-    for (; k < width; k += S::kLanes) product_stripe<1>(block, n, p, right + k, width, out + k);
-}
-
-// sums[r][vectors] += the rows' vectors times slope r of their row, for R slopes.
-template <std::size_t R, std::size_t V>
-[[gnu::always_inline]] inline void outer_tile(const double* slopes, std::size_t width, const double* block, std::size_t n,
-                                              std::size_t p, double* sums) {
-    S::Vector acc[R][V] = {};
-    for (std::size_t i = 0; i < n; ++i) {
-        S::Vector b[V];
-#pragma GCC unroll 2
-        for (std::size_t v = 0; v < V; ++v) b[v] = S::load(block + i * p + v * S::kLanes);
-#pragma GCC unroll 6
-        for (std::size_t r = 0; r < R; ++r) {
-            const S::Vector a = S::broadcast(slopes[i * width + r]);
-#pragma GCC unroll 2
-            for (std::size_t v = 0; v < V; ++v) acc[r][v] += a * b[v];
-        }
-    }
-    for (std::size_t r = 0; r < R; ++r) {
-        for (std::size_t v = 0; v < V; ++v) {
-            double* target = sums + r * p + v * S::kLanes;
-            S::store(target, S::load(target) + acc[r][v]);
-        }
-    }
-}
-
-template <std::size_t R>
-void outer_stripe(const double* slopes, std::size_t width, const double* block, std::size_t n, std::size_t p, double* sums) {
-    std::size_t j = 0;
-    for (; j + 2 * S::kLanes <= p; j += 2 * S::kLanes) outer_tile<R, 2>(slopes, width, block + j, n, p, sums + j);
-    for (; j < p; j += S::kLanes) outer_tile<R, 1>(slopes, width, block + j, n, p, sums + j);
-}
-
-// sums (K x p) += slopes' (K x n) block (n x p).
-inline void add_outer(const double* slopes, std::size_t width, std::size_t n_outputs, const double* block, std::size_t n,
-                      std::size_t p, double* sums) {
-    std::size_t k = 0;
-    for (; k + 6 <= n_outputs; k += 6) outer_stripe<6>(slopes + k, width, block, n, p, sums + k * p);
-    for (; k + 2 <= n_outputs; k += 2) outer_stripe<2>(slopes + k, width, block, n, p, sums + k * p);
-    for (; k < n_outputs; ++k) outer_stripe<1>(slopes + k, width, block, n, p, sums + k * p);
-}
 
 // Softmax of a block of rows: scratch memory for up to `capacity` of them.
 class SoftmaxBlock {
@@ -235,9 +162,9 @@ double softmax_loss(Matrix<const T> x, std::span<const double> shift, const Labe
         x, shift, p, chunks, threads.for_work(work), [&](double* block, std::size_t n, std::size_t first, std::size_t chunk) {
             Aligned<double> raw(n * width);
             double* part = sums[chunk];
-            detail::block_product(block, n, p, transposed.data(), width, raw.data());
+            multiply_block(block, n, p, transposed.data(), width, p, raw.data());
             detail::SoftmaxBlock(n_outputs, n).apply(labels, first, n, raw.data(), width, part[0], part + 1 + n_outputs * p);
-            detail::add_outer(raw.data(), width, n_outputs, block, n, p, part + 1);
+            add_outer(raw.data(), width, n_outputs, block, n, p, part + 1);
         });
     const auto total = sums.total();
     for (std::size_t k = 0; k < n_outputs; ++k) std::copy_n(total.data() + 1 + k * p, q, gradient.row(k));

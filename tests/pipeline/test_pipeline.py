@@ -111,6 +111,14 @@ def test_without_resamplers_it_is_scikit_learns(rows):
         Pipeline([]).fit(X, y)
 
 
+def test_it_may_stand_in_scikit_learns_place(rows, monkeypatch):
+    monkeypatch.setattr(sklearn.pipeline, "Pipeline", Pipeline)
+    monkeypatch.setattr(sklearn.pipeline, "make_pipeline", make_pipeline)
+    model = sklearn.pipeline.make_pipeline(StandardScaler(), LogisticRegression())
+    assert type(model) is Pipeline
+    assert model.fit(*rows).score(*rows) > 0.5
+
+
 def test_steps_may_be_idle_sliced_and_set(rows):
     X, y = rows
     model = Pipeline([("smote", SMOTE(random_state=0)), ("scale", None), ("learn", LogisticRegression())]).fit(X, y)

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self
 
-from sklearn import get_config, pipeline
+from sklearn import get_config
 from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.pipeline import Pipeline as PlainPipeline, make_pipeline as make_plain_pipeline
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_memory
@@ -26,7 +27,7 @@ def is_resampler(step: Any) -> bool:
 
 def resamples(step: Any) -> bool:
     """Whether a step resamples, or is a pipeline one of whose steps does."""
-    return is_resampler(step) or (isinstance(step, pipeline.Pipeline) and any(resamples(part) for _, part in step.steps))
+    return is_resampler(step) or (isinstance(step, PlainPipeline) and any(resamples(part) for _, part in step.steps))
 
 
 def is_idle(step: Any) -> bool:
@@ -46,7 +47,7 @@ def _last_has(*methods: str) -> Any:
     return check
 
 
-class Pipeline(MetaEstimatorMixin, pipeline.Pipeline):  # type: ignore[misc]  # scikit-learn has no types
+class Pipeline(MetaEstimatorMixin, PlainPipeline):  # type: ignore[misc]  # scikit-learn has no types
     """A sequence of steps: transformers, resamplers, and a last one that learns.
 
     A resampler is a step with `fit_resample`. When the pipeline is fitted, the steps after it see the rows and the classes that
@@ -234,7 +235,7 @@ class Pipeline(MetaEstimatorMixin, pipeline.Pipeline):  # type: ignore[misc]  # 
         self._validate_names(names)
         for name, step in self.steps[:-1]:
             is_transformer = (hasattr(step, "fit") or hasattr(step, "fit_transform")) and hasattr(step, "transform")
-            if isinstance(step, pipeline.Pipeline) and resamples(step):
+            if isinstance(step, PlainPipeline) and resamples(step):
                 raise TypeError(
                     f"Pipeline: step {name!r} is a pipeline that resamples; all intermediate steps should not be Pipelines of "
                     "that kind, as its transformers would be passed over with it. Give its steps in its place."
@@ -284,7 +285,7 @@ class Pipeline(MetaEstimatorMixin, pipeline.Pipeline):  # type: ignore[misc]  # 
         if self.transform_input is None:
             return routed
         before = [(name, step) for name, step in self.steps[:place] if not is_resampler(step)]
-        plain = pipeline.Pipeline([*before, self.steps[place]], transform_input=self.transform_input)
+        plain = PlainPipeline([*before, self.steps[place]], transform_input=self.transform_input)
         return plain._get_metadata_for_step(step_idx=len(before), step_params=routed, all_params=params)
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -356,5 +357,5 @@ def make_pipeline(*steps: Any, memory: Any = None, transform_input: list[str] | 
     >>> [name for name, _ in make_pipeline(SMOTE(), LogisticRegression()).steps]
     ['smote', 'logisticregression']
     """
-    named = pipeline.make_pipeline(*steps).steps
+    named = make_plain_pipeline(*steps).steps
     return Pipeline(named, transform_input=transform_input, memory=memory, verbose=verbose)
