@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "core/chunk_sums.hpp"
 #include "core/parallel.hpp"
 #include "core/product.hpp"
 #include "core/simd.hpp"
@@ -151,7 +152,7 @@ void apply_columns(const CentredRows<T>& a, RowMajor<const double> duals, RowMaj
     const std::size_t size = duals.rows * d;
     const Chunks bands = Chunks::of(a.x.rows, 2048, std::clamp<std::size_t>(a.x.rows / 64, 1, 16));
     const Chunks columns = Chunks::of(d, 256, 64);
-    std::vector<double> partial(bands.count * size, 0.0);
+    ChunkSums<double> parts(bands, std::span<double>(coef.data, size));
     const double work = static_cast<double>(a.x.rows) * static_cast<double>(size);
     parallel_for(bands.count * columns.count, threads.for_work(work), [&](std::size_t task) {
         const std::size_t band = task / columns.count;
@@ -161,17 +162,13 @@ void apply_columns(const CentredRows<T>& a, RowMajor<const double> duals, RowMaj
             const double root = a.root(i);
             for (std::size_t t = 0; t < duals.rows; ++t) {
                 const double dual = duals(t, i) * root;
-                double* sums = partial.data() + band * size + t * d;
+                double* sums = parts[band] + t * d;
                 detail::for_columns(a.x, i, first, last,
                                     [&](double value, std::size_t j) { sums[j] += dual * (value - a.means[j]); });
             }
         }
     });
-    for (std::size_t k = 0; k < size; ++k) {
-        double sum = 0;
-        for (std::size_t band = 0; band < bands.count; ++band) sum += partial[band * size + k];
-        coef.data[k] = sum;
-    }
+    parts.total();
 }
 
 }  // namespace mercer::linear_model

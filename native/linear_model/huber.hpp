@@ -63,7 +63,7 @@ double huber_loss(Matrix<const T> x, std::span<const double> shift, std::span<co
     std::vector<double> padded(p, 0.0);
     std::copy(coef.begin(), coef.end(), padded.begin());
     const Chunks chunks = detail::sample_chunks(x.rows, q, has_hessian ? std::min(p, detail::kFewColumns) * p : p);
-    detail::LossSums sums(chunks.count, q, has_hessian);
+    detail::LossSums sums(chunks, q, has_hessian);
     const bool has_pass = has_hessian && !sums.has_hessian();
     std::vector<double> curvatures(has_pass ? x.rows : 0), further(has_pass ? 2 * x.rows : 0);
     const double work = static_cast<double>(x.rows) * static_cast<double>(sums.has_hessian() ? q * q / 4 + 4 * q : 2 * q);

@@ -76,17 +76,16 @@ inline constexpr std::size_t kFewColumns = 192;
 // triangle of the Hessian (p x p).
 class LossSums {
    public:
-    LossSums(std::size_t n_chunks, std::size_t q, bool wants_hessian)
+    LossSums(const Chunks& chunks, std::size_t q, bool wants_hessian)
         : q_(q),
           p_(S::round_up(q)),
           has_hessian_(wants_hessian && p_ <= kFewColumns),
-          size_(2 + p_ + (has_hessian_ ? p_ * p_ : 0)),
-          sums_(n_chunks * size_, 0.0) {}
+          sums_(chunks, 2 + p_ + (has_hessian_ ? p_ * p_ : 0)) {}
 
     bool has_hessian() const { return has_hessian_; }
-    double& value(std::size_t chunk) { return sums_[chunk * size_]; }
-    double& curvature(std::size_t chunk) { return sums_[chunk * size_ + 1]; }
-    double* gradient(std::size_t chunk) { return sums_.data() + chunk * size_ + 2; }
+    double& value(std::size_t chunk) { return sums_[chunk][0]; }
+    double& curvature(std::size_t chunk) { return sums_[chunk][1]; }
+    double* gradient(std::size_t chunk) { return sums_[chunk] + 2; }
     double* hessian(std::size_t chunk) { return gradient(chunk) + p_; }
 
     // Adds rows of p doubles, times their curvatures; negative ones count as zero. The rows are scaled on the way.
@@ -98,8 +97,7 @@ class LossSums {
     // Adds the chunks up in their order, writes as many entries of the gradient as are asked for, and the Hessian of few columns,
     // and returns the rest.
     LossTotal write(std::span<double> gradient_out, RowMajor<double> hessian_out) {
-        for (std::size_t start = size_; start < sums_.size(); start += size_)
-            for (std::size_t i = 0; i < size_; ++i) sums_[i] += sums_[start + i];
+        sums_.total();
         std::copy_n(gradient(0), gradient_out.size(), gradient_out.data());
         for (std::size_t i = 0; has_hessian_ && i < hessian_out.rows; ++i)
             for (std::size_t j = i; j < hessian_out.cols; ++j) hessian_out(i, j) = hessian_out(j, i) = hessian(0)[i * p_ + j];
@@ -123,8 +121,7 @@ class LossSums {
 
     std::size_t q_, p_;
     bool has_hessian_;
-    std::size_t size_;
-    std::vector<double> sums_;
+    ChunkSums<double> sums_;
 };
 
 // Writes the sum of h_i (x_i - shift, e_i) (x_i - shift, e_i)' over the rows to `hessian`, for rows e of further columns; negative
@@ -184,7 +181,7 @@ LossTotal linear_loss(Matrix<const T> x, std::span<const double> shift, std::spa
     std::vector<double> padded(p, 0.0);
     std::copy(coef.begin(), coef.end(), padded.begin());
     const Chunks chunks = detail::sample_chunks(x.rows, q, has_hessian ? std::min(p, detail::kFewColumns) * p : p);
-    detail::LossSums sums(chunks.count, q, has_hessian);
+    detail::LossSums sums(chunks, q, has_hessian);
     const bool has_pass = has_hessian && !sums.has_hessian();
     std::vector<double> all_curvatures(has_pass ? x.rows : 0);
     const double work = static_cast<double>(x.rows) * static_cast<double>(sums.has_hessian() ? q * q / 4 + 4 * q : 2 * q);
@@ -214,7 +211,7 @@ void weighted_sums(Matrix<const T> x, std::span<const double> shift, std::span<c
     const std::size_t q = x.cols + 1;
     const std::size_t p = Simd<double>::round_up(q);
     const Chunks chunks = detail::sample_chunks(x.rows, q, std::min(p, detail::kFewColumns) * p);
-    detail::LossSums sums(chunks.count, q, true);
+    detail::LossSums sums(chunks, q, true);
     const double work = static_cast<double>(x.rows) * static_cast<double>(sums.has_hessian() ? q * q / 4 + 2 * q : q);
     detail::for_each_row_block(x, shift, p, chunks, threads.for_work(work),
                                [&](double* block, std::size_t n, std::size_t first, std::size_t chunk) {

@@ -23,10 +23,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <numeric>
 #include <span>
 #include <vector>
 
+#include "core/chunk_sums.hpp"
 #include "core/errors.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
@@ -181,12 +181,10 @@ class PackedDerivatives {
     // The sum of the sizes of numbers, scaled; not finite where one of them is not.
     double scaled_sum(std::span<const double> values, double scale) const {
         if (values.empty()) return 0;
-        std::vector<double> sums(chunks_.count);
-        parallel_for(chunks_.count, threads_, [&](std::size_t c) {
+        return sum_over(chunks_, threads_, [&](std::size_t c) {
             const double* x = values.data() + chunks_.begin(c);
-            sums[c] = lane_sum(chunks_.end(c) - chunks_.begin(c), [x, scale](std::size_t i) { return std::abs(x[i]) * scale; });
+            return lane_sum(chunks_.end(c) - chunks_.begin(c), [x, scale](std::size_t i) { return std::abs(x[i]) * scale; });
         });
-        return std::accumulate(sums.begin(), sums.end(), 0.0);
     }
 
     void add_level(const Units& units, std::span<const double> gradients, std::span<const double> hessians, double per_gradient,
@@ -210,7 +208,8 @@ class PackedDerivatives {
     bool is_crowded(std::span<const double> gradients, std::span<const double> hessians) const {
         const Units& last = units_.back();
         if (last.gradient < 0x1p-950 || last.hessian < 0x1p-950) return false;
-        std::vector<std::array<detail::Crowd, 2>> crowds(chunks_.count);
+        using Crowds = std::array<detail::Crowd, 2>;  // of gradients and of Hessians
+        ChunkParts<Crowds> crowds(chunks_);
         parallel_for(chunks_.count, threads_, [&](std::size_t c) {
             const std::size_t begin = chunks_.begin(c);
             const std::size_t n = chunks_.end(c) - begin;
@@ -218,9 +217,9 @@ class PackedDerivatives {
             if (!hessians.empty())
                 crowds[c][1] = detail::crowd_of_sizes(hessians.data() + begin, n, detail::kUnitsApart * last.hessian);
         });
-        std::array<detail::Crowd, 2> all;
-        for (const auto& crowd : crowds)
-            for (std::size_t k = 0; k < 2; ++k) all[k] += crowd[k];
+        const Crowds all = crowds.joined([](Crowds& sum, const Crowds& part) {
+            for (std::size_t k = 0; k < 2; ++k) sum[k] += part[k];
+        });
         return all[0].is_large() || all[1].is_large();
     }
 
