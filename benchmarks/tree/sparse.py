@@ -87,6 +87,8 @@ def _forests() -> Iterator[Case]:
     text = _who("ensemble:RandomForestClassifier", n_estimators=20, n_jobs=1)
     yield Case(table, "20 trees, 3,000 titles", partial(titles, 3_000), text, fit, _ERRORS, is_quick=True)
     yield Case(table, "20 trees, 8,000 titles", partial(titles, 8_000), text, fit, _ERRORS, small_data=partial(titles, 200))
+    hundred = _who("ensemble:RandomForestClassifier", n_jobs=1)
+    yield Case(table, "100 trees, 8,000 titles", partial(titles, 8_000), hundred, fit, _ERRORS, small_data=partial(titles, 200))
     five = _who("ensemble:RandomForestClassifier", n_estimators=5, n_jobs=1)
     yield Case(table, "5 trees, 20,000 x 5,000, 1 %", partial(entries, 20_000, 5_000, 0.01, 2), five, fit, _ERRORS)
     ten = _who("ensemble:RandomForestClassifier", n_estimators=10, n_jobs=1)
