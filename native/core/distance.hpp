@@ -4,8 +4,8 @@
 // sought among the rows of the other side (the targets) is then found in registers, without sums or searches across lanes. Some
 // groups are measured against a block of targets at a time, both of which stay in the second-level cache.
 //
-// Three things are separate. A metric says how values grow feature by feature. A collector is given the values of a group for one
-// target after another, in their order. A filter, around a collector, makes values endless that do not count.
+// Two things are separate. A metric says how values grow feature by feature. A collector is given the values of a group for one
+// target after another, in their order.
 //
 // Sums run over the features in order, whatever the blocks: a value's bits depend on its row and its target alone.
 #pragma once
@@ -61,13 +61,12 @@ struct Targets {
 
 namespace detail {
 
-// One tile: the group against n consecutive targets. O(n d) vector operations.
-template <std::size_t n, class M, Real T, class Collector>
-[[gnu::always_inline]] inline void measure_tile(const M& metric, const T* group, const Targets<T>& targets, std::size_t first,
-                                                Collector& collector) {
+// The sums of one tile: the group against n consecutive targets. O(n d) vector operations.
+template <std::size_t n, class M, Real T>
+[[gnu::always_inline]] inline void sum_tile(const M& metric, const T* group, const Targets<T>& targets, std::size_t first,
+                                            GroupVectors<T> (&sums)[n]) {
     using S = Simd<T>;
     const std::size_t d = targets.values.cols;
-    GroupVectors<T> sums[n];
 #pragma GCC unroll 8
     for (std::size_t c = 0; c < n; ++c)
 #pragma GCC unroll 8
@@ -84,6 +83,30 @@ template <std::size_t n, class M, Real T, class Collector>
 #pragma GCC unroll 8
             for (std::size_t v = 0; v < kGroupVectors; ++v) sums[c][v] = metric.add(sums[c][v], row[v], value);
         }
+    }
+}
+
+// The same, left in memory. Not inlined: what its caller calls would cost it its registers.
+template <std::size_t n, class M, Real T>
+[[gnu::noinline]] void store_tile(const M& metric, const T* group, const Targets<T>& targets, std::size_t first,
+                                  GroupVectors<T> (&out)[n]) {
+    GroupVectors<T> sums[n];
+    sum_tile<n>(metric, group, targets, first, sums);
+#pragma GCC unroll 8
+    for (std::size_t c = 0; c < n; ++c)
+#pragma GCC unroll 8
+        for (std::size_t v = 0; v < kGroupVectors; ++v) out[c][v] = sums[c][v];
+}
+
+// One tile, whose values are taken by the collector: from registers, or from memory where it says that it calls functions.
+template <std::size_t n, class M, Real T, class Collector>
+[[gnu::always_inline]] inline void measure_tile(const M& metric, const T* group, const Targets<T>& targets, std::size_t first,
+                                                Collector& collector) {
+    GroupVectors<T> sums[n];
+    if constexpr (requires { Collector::kCallsFunctions; }) {
+        store_tile<n>(metric, group, targets, first, sums);
+    } else {
+        sum_tile<n>(metric, group, targets, first, sums);
     }
 #pragma GCC unroll 8
     for (std::size_t c = 0; c < n; ++c) collector.take(first + c, sums[c]);

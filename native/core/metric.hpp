@@ -41,6 +41,18 @@ struct Score {
     }
 };
 
+// - x.c, of which whoever collects makes what it needs: norms of the rows, one a lane, are added there.
+struct MinusProduct {
+    template <Real T>
+    static T start(const T*) {
+        return 0;
+    }
+    template <class Vector>
+    static Vector add(Vector sum, Vector row, Vector target) {
+        return sum - target * row;
+    }
+};
+
 // |x - c|^2 itself, from the differences: twice the work, and exactly zero where a row equals a target.
 struct SquaredEuclidean {
     template <Real T>
@@ -74,23 +86,6 @@ struct Chebyshev {
     static Vector add(Vector largest, Vector row, Vector target) {
         const Vector difference = detail::absolute(row - target);
         return difference > largest ? difference : largest;
-    }
-};
-
-// The sum of |x - c|^p, of which the distance is the p-th root.
-struct Minkowski {
-    double p;
-
-    template <Real T>
-    static T start(const T*) {
-        return 0;
-    }
-    template <class Vector>
-    Vector add(Vector sum, Vector row, Vector target) const {
-        Vector difference = detail::absolute(row - target);
-        for (std::size_t lane = 0; lane < sizeof(Vector) / sizeof(difference[0]); ++lane)
-            difference[lane] = std::pow(difference[lane], static_cast<std::remove_cvref_t<decltype(difference[0])>>(p));
-        return sum + difference;
     }
 };
 

@@ -9,7 +9,6 @@ METRICS = {
     "inner": lambda x, y: -(x * y).sum(),
     "manhattan": lambda x, y: np.abs(x - y).sum(),
     "chebyshev": lambda x, y: np.abs(x - y).max(),
-    "minkowski": lambda x, y: (np.abs(x - y) ** 3).sum(),
 }
 
 
