@@ -9,12 +9,6 @@ namespace {
 using neighbors::KdTree;
 using neighbors::SplitRule;
 
-// Read-only memory of `owner`, which stays alive as long as the array.
-template <class T>
-auto view_of(std::span<const T> data, nb::handle owner) {
-    return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(data.data(), {data.size()}, owner);
-}
-
 template <Real T>
 void bind_class(nb::module_& m, const char* name) {
     using Tree = KdTree<T>;
@@ -37,10 +31,11 @@ void bind_class(nb::module_& m, const char* name) {
     type.def_prop_ro("n_features", &Tree::n_features);
     type.def_prop_ro("n_points", &Tree::n_points);
     type.def_prop_ro("leaf_points", [](const Tree& tree) { return tree.shape().leaf_points(); });
+    type.def("children", [](const Tree& tree) { return children_of(tree.shape()); });
     type.def_prop_ro("rows", [](nb::handle self) { return view_of<neighbors::Row>(nb::cast<const Tree&>(self).rows(), self); });
     type.def_prop_ro("points", [](nb::handle self) { return view_of<T>(nb::cast<const Tree&>(self).point_values(), self); });
     type.def_prop_ro("boxes", [](nb::handle self) { return view_of<T>(nb::cast<const Tree&>(self).boxes(), self); });
-    def_searches<Tree, true>(type);
+    def_searches<Tree, Takes::kAxial>(type);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ void bind_flat(nb::module_& m, const char* name) {
         "__init__",
         [](FlatPoints<T>* self, In2<T> x, int n_threads) { new (self) FlatPoints<T>(matrix<T>(x), threads(n_threads)); },
         nb::arg().noconvert(), nb::arg(), ReleaseGil());
-    def_searches<FlatPoints<T>, false>(type);
+    def_searches<FlatPoints<T>, Takes::kAll>(type);
 }
 
 }  // namespace

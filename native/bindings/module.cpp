@@ -1,5 +1,6 @@
 // The native module: one copy of it is compiled for each instruction-set level, under a name of its own.
 #include "bindings/arrays.hpp"
+#include "bindings/density_kernels.hpp"
 #include "bindings/neighbor_models.hpp"
 #include "bindings/neighbors.hpp"
 
@@ -25,6 +26,10 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_condense(m);
     mercer::bindings::bind_neighbor_votes(m);
     mercer::bindings::bind_donors(m);
+    mercer::bindings::bind_pairwise(m);
+    mercer::bindings::bind_kernel_regression(m);
+    mercer::bindings::bind_metric_learning(m);
+    mercer::bindings::bind_interpolate(m);
     mercer::bindings::bind_trees(m);
     mercer::bindings::bind_grow(m);
     mercer::bindings::bind_grow_regression(m);
@@ -37,4 +42,15 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_calibration(m);
     mercer::bindings::bind_neighbors(m);
     mercer::bindings::bind_kd_tree(m);
+    mercer::bindings::bind_given(m);
+    mercer::bindings::bind_sparse_points(m);
+    mercer::bindings::bind_product_points(m);
+    mercer::bindings::bind_ball_tree(m);
+    mercer::bindings::bind_density(m);
+    mercer::bindings::bind_lsh(m);
+    mercer::bindings::bind_row_maps(m);
+    mercer::bindings::bind_dbscan(m);
+    mercer::bindings::bind_optics(m);
+    mercer::bindings::bind_spanning_tree(m);
+    mercer::bindings::bind_hierarchy(m);
 }

@@ -1,8 +1,7 @@
 // Locally weighted regression: one small weighted least-squares problem for each query.
 //
 // A training row x of weight s weighs s exp(-|x - query|^2 / tau^2) in the problem of a query. Weights are taken relative to the
-// largest, so that they never all vanish however far the query is, and rows below 2^-52 of it are left out. Everything is relative
-// to the heaviest row, so that nothing is lost where the data, or the query, are far from zero.
+// largest, so that they never all vanish however far the query is, and rows below 2^-52 of it are left out.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +9,12 @@
 #include <cstddef>
 #include <limits>
 #include <span>
-#include <vector>
 
 #include "core/math.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
-#include "linear_model/normal_equations.hpp"
-#include "linear_model/symmetric.hpp"
+#include "linear_model/local_system.hpp"
 
 namespace mercer::linear_model {
 
@@ -39,43 +36,20 @@ template <Real T>
 class LocalFit {
    public:
     explicit LocalFit(const Neighbourhood<T>& rows)
-        : rows_(rows),
-          d_(rows.is_linear ? rows.x.cols : 0),
-          q_(d_ + 1 + rows.y.cols),
-          p_(S::round_up(q_)),
-          logs_(S::round_up(rows.x.rows)),
-          block_(kBlock * p_),
-          gram_(p_ * p_),
-          solver_(d_) {}
+        : rows_(rows), logs_(S::round_up(rows.x.rows)), system_(rows.x, rows.y, rows.is_linear) {}
 
     // Writes the prediction for one query to `out`, a value for each target. O(n d + m d^2) for m rows that count.
     void predict(const T* query, std::ptrdiff_t stride, T* out) {
         find_weights(query, stride);
         take_roots();
-        std::fill_n(gram_.data(), p_ * p_, 0.0);
-        std::size_t filled = 0;
-        for (std::size_t i = 0; i < rows_.x.rows; ++i) {
-            if (!(logs_[i] > 0)) continue;
-            fill_row(i, logs_[i], block_.data() + filled * p_);
-            if (++filled == kBlock) add_block(filled);
-        }
-        if (filled > 0) add_block(filled);
-        const bool is_solved = d_ > 0 && solve_slopes();
-        for (std::size_t t = 0; t < rows_.y.cols; ++t) {
-            const double total = gram_[d_ * p_ + d_];
-            double value = gram_[d_ * p_ + d_ + 1 + t] / total;
-            for (std::size_t j = 0; is_solved && j < d_; ++j) {
-                const double from_mean = (static_cast<double>(query[static_cast<std::ptrdiff_t>(j) * stride]) -
-                                          static_cast<double>(rows_.x(nearest_, j))) -
-                                         gram_[j * p_ + d_] / total;
-                value += slopes_[t * d_ + j] * from_mean;
-            }
-            out[t] = static_cast<T>(value + static_cast<double>(rows_.y(nearest_, t)));
-        }
+        system_.start(nearest_);
+        for (std::size_t i = 0; i < rows_.x.rows; ++i)
+            if (logs_[i] > 0) system_.add(i, logs_[i]);
+        system_.predict(query, stride, out);
     }
 
    private:
-    static constexpr std::size_t kBlock = 512;
+    using S = Simd<double>;
 
     // logs_[i] = the logarithm of the weight of row i, that of the heaviest row being zero; nearest_ = the heaviest row.
     void find_weights(const T* query, std::ptrdiff_t stride) {
@@ -140,49 +114,9 @@ class LocalFit {
         }
     }
 
-    // (x - nearest x, 1, y - nearest y) times the root of the weight.
-    void fill_row(std::size_t i, double root, double* out) {
-        for (std::size_t j = 0; j < d_; ++j)
-            out[j] = root * (static_cast<double>(rows_.x(i, j)) - static_cast<double>(rows_.x(nearest_, j)));
-        out[d_] = root;
-        for (std::size_t t = 0; t < rows_.y.cols; ++t)
-            out[d_ + 1 + t] = root * (static_cast<double>(rows_.y(i, t)) - static_cast<double>(rows_.y(nearest_, t)));
-    }
-
-    void add_block(std::size_t& filled) {
-        const auto stride = static_cast<std::ptrdiff_t>(p_);
-        gram_product<double, double>(StridedSource<double, double>{{block_.data(), filled, q_, stride, 1}}, 1.0, 1.0,
-                                     {gram_.data(), q_, q_, stride, 1}, {1});
-        filled = 0;
-    }
-
-    // The slopes of each target about the weighted means, of least norm where there are many; false where they are not finite.
-    bool solve_slopes() {
-        const double total = gram_[d_ * p_ + d_];
-        double* matrix = solver_.matrix();
-        for (std::size_t i = 0; i < d_; ++i)
-            for (std::size_t j = i; j < d_; ++j)
-                matrix[i * d_ + j] = matrix[j * d_ + i] = gram_[i * p_ + j] - gram_[i * p_ + d_] * gram_[j * p_ + d_] / total;
-        if (!solver_.factor()) return false;
-        slopes_.resize(rows_.y.cols * d_);
-        for (std::size_t t = 0; t < rows_.y.cols; ++t) {
-            double* slope = slopes_.data() + t * d_;
-            for (std::size_t j = 0; j < d_; ++j)
-                slope[j] = gram_[j * p_ + d_ + 1 + t] - gram_[j * p_ + d_] * gram_[d_ * p_ + d_ + 1 + t] / total;
-            solver_.solve(slope);
-        }
-        return std::all_of(slopes_.begin(), slopes_.end(), [](double slope) { return std::isfinite(slope); });
-    }
-
     const Neighbourhood<T>& rows_;
-    std::size_t d_;
-    std::size_t q_;
-    std::size_t p_;
     Aligned<double> logs_;
-    Aligned<double> block_;
-    Aligned<double> gram_;
-    SymmetricSolver solver_;
-    std::vector<double> slopes_;
+    LocalSystem<T> system_;
     std::size_t nearest_ = 0;
 };
 

@@ -17,9 +17,13 @@
 #include "neighbors/flat.hpp"
 #include "neighbors/metric.hpp"
 #include "neighbors/queries.hpp"
+#include "neighbors/surroundings.hpp"
 #include "neighbors/traverse.hpp"
 
 namespace mercer::neighbors {
+
+template <class Index>
+concept SearchTree = requires(const Index& index) { index.shape(); };
 
 // What is asked: how, by whom, and whether points leave themselves out.
 template <class Index, class M>
@@ -29,11 +33,39 @@ struct Batch {
     const GivenQueries* given;  // null: the points themselves
     bool leave_out_self;
     Threads threads;
+    // Of a tree: how many leaves a search for the nearest may look into, and, where that is asked, how many it did.
+    std::size_t most_leaves = kAllLeaves;
+    std::span<std::int64_t> n_leaves = {};
+
+    std::size_t n_queries() const { return given ? given->rows() : index.n_points(); }
 };
 
 namespace detail {
 
 inline constexpr std::size_t kQueriesOfTask = 64;
+
+// How many queries are asked together: enough to read the points for many of them at once, and few enough to occupy the threads.
+template <class Index, class M>
+std::size_t queries_of_task(const Batch<Index, M>& batch) {
+    if constexpr (SearchTree<Index>) {
+        return kQueriesOfTask;
+    } else {
+        std::size_t most = kQueriesOfTask;
+        if constexpr (requires { Index::kQueriesOfTask; }) most = Index::kQueriesOfTask;
+        const auto n_threads = static_cast<std::size_t>(std::max(batch.threads.count, 1));
+        return std::clamp<std::size_t>(batch.n_queries() / (4 * n_threads), 12, most);
+    }
+}
+
+// Roughly how many operations one query is.
+template <class Index>
+double work_of_query(const Index& index) {
+    if constexpr (SearchTree<Index>) {
+        return 1000;
+    } else {
+        return 1000 + static_cast<double>(index.n_points()) * static_cast<double>(index.n_features()) / 8;
+    }
+}
 
 // The leaf that a query would be looked for first: where each step goes to the nearest child.
 template <class Index, class M>
@@ -41,9 +73,7 @@ std::uint32_t first_leaf(const Index& index, const M& metric, const double* quer
     const auto& nodes = index.shape().nodes();
     std::size_t node = 0;
     while (true) {
-        alignas(64) double bound[kBlock];
-        index.template bound_children<0>(metric, query, node).store(bound);
-        const auto child = static_cast<std::size_t>(std::min_element(bound, bound + nodes[node].n_children) - bound);
+        const std::size_t child = index.template bound_children<0>(metric, query, node).least(nodes[node].n_children);
         if (nodes[node].nodes[child] == ShapeNode::kLeaf) return nodes[node].starts[child];
         node = static_cast<std::size_t>(nodes[node].nodes[child]);
     }
@@ -52,7 +82,7 @@ std::uint32_t first_leaf(const Index& index, const M& metric, const double* quer
 template <class Index, class M>
 QueryOrder<Index> order_queries(const Batch<Index, M>& batch) {
     std::vector<std::uint32_t> order;
-    if constexpr (requires { batch.index.shape(); }) {
+    if constexpr (SearchTree<Index>) {
         constexpr std::size_t kWorthwhile = 64;
         if (batch.given && batch.given->rows() >= kWorthwhile) {
             const std::size_t n = batch.given->rows();
@@ -76,7 +106,9 @@ QueryOrder<Index> order_queries(const Batch<Index, M>& batch) {
 template <class Index, class M, class Collector>
 void ask(const Batch<Index, M>& batch, const double* queries, std::span<Collector> collectors) {
     const std::size_t d = batch.index.n_features();
-    if constexpr (requires { batch.index.shape(); }) {
+    if constexpr (requires { batch.index.ask(batch.metric, queries, collectors); }) {
+        batch.index.ask(batch.metric, queries, collectors);
+    } else if constexpr (SearchTree<Index>) {
         for (std::size_t i = 0; i < collectors.size(); ++i) batch.index.search(batch.metric, queries + i * d, collectors[i]);
     } else {
         const auto points = batch.index.points();
@@ -94,10 +126,10 @@ template <class Index, class M, class Body>
 void for_queries(const Batch<Index, M>& batch, Body&& body) {
     const QueryOrder<Index> order = order_queries(batch);
     const std::size_t n = order.size(), d = batch.index.n_features();
-    const std::size_t n_tasks = (n + kQueriesOfTask - 1) / kQueriesOfTask;
-    const double work = static_cast<double>(n) * 1000;
+    const std::size_t n_together = queries_of_task(batch), n_tasks = (n + n_together - 1) / n_together;
+    const double work = static_cast<double>(n) * work_of_query(batch.index);
     parallel_for(n_tasks, batch.threads.for_work(work), [&](std::size_t task) {
-        const std::size_t first = task * kQueriesOfTask, last = std::min(first + kQueriesOfTask, n);
+        const std::size_t first = task * n_together, last = std::min(first + n_together, n);
         std::vector<double> queries((last - first) * d);
         for (std::size_t i = first; i < last; ++i) order.copy(i, queries.data() + (i - first) * d);
         body(first, last, queries.data(), order);
@@ -106,82 +138,59 @@ void for_queries(const Batch<Index, M>& batch, Body&& body) {
 
 }  // namespace detail
 
+// Writes what was found for one query, nearest first. Places for which there is no point hold infinity and -1.
+template <class Distance>
+void write_nearest(const std::vector<Neighbor>& found, Distance&& distance, std::size_t place, RowMajor<double> distances,
+                   RowMajor<std::int64_t> rows) {
+    for (std::size_t r = 0; r < distances.cols; ++r) {
+        const bool is_there = r < found.size();
+        distances(place, r) = is_there ? distance(found[r].rank) : std::numeric_limits<double>::infinity();
+        rows(place, r) = is_there ? found[r].row : kNoRow;
+    }
+}
+
 // The k nearest points of every query, nearest first, ties by row number. Places for which there is no point hold infinity and -1.
 template <class Index, class M>
 void nearest_points(const Batch<Index, M>& batch, RowMajor<double> distances, RowMajor<std::int64_t> rows) {
-    const std::size_t k = distances.cols;
+    const auto distance = [&](double rank) { return batch.metric.distance(rank); };
     detail::for_queries(batch, [&](std::size_t first, std::size_t last, const double* queries, const auto& order) {
-        std::vector<NearestFew> collectors(last - first, NearestFew(k));
-        for (std::size_t i = first; i < last; ++i) collectors[i - first].start(batch.leave_out_self ? order.itself(i) : kNoRow);
-        detail::ask<Index, M, NearestFew>(batch, queries, collectors);
-        for (std::size_t i = first; i < last; ++i) {
-            const auto& found = collectors[i - first].finish();
-            const std::size_t place = order.place(i);
-            for (std::size_t r = 0; r < k; ++r) {
-                const bool is_there = r < found.size();
-                distances(place, r) = is_there ? batch.metric.distance(found[r].rank) : std::numeric_limits<double>::infinity();
-                rows(place, r) = is_there ? found[r].row : kNoRow;
+        const auto left_out = [&](std::size_t i) { return batch.leave_out_self ? order.itself(i) : kNoRow; };
+        if constexpr (SearchTree<Index>) {
+            NearestFew collector(distances.cols);
+            for (std::size_t i = first; i < last; ++i, queries += batch.index.n_features()) {
+                collector.start(left_out(i));
+                const std::size_t n_leaves = batch.index.search(batch.metric, queries, collector, batch.most_leaves);
+                if (!batch.n_leaves.empty()) batch.n_leaves[order.place(i)] = static_cast<std::int64_t>(n_leaves);
+                write_nearest(collector.finish(), distance, order.place(i), distances, rows);
             }
+        } else {
+            std::vector<NearestFew> collectors(last - first, NearestFew(distances.cols));
+            for (std::size_t i = first; i < last; ++i) collectors[i - first].start(left_out(i));
+            detail::ask<Index, M, NearestFew>(batch, queries, collectors);
+            for (std::size_t i = first; i < last; ++i)
+                write_nearest(collectors[i - first].finish(), distance, order.place(i), distances, rows);
         }
     });
 }
 
-// All points within a radius of every query.
-struct Surroundings {
-    std::vector<std::int64_t> starts;  // of each query among them, and the end
-    std::unique_ptr<std::int64_t[]> rows;
-    std::unique_ptr<double[]> distances;
-    std::size_t count() const { return static_cast<std::size_t>(starts.back()); }
-};
-
 // In the order of the rows, or of the distances (`sorted`). O(what is found) memory, a run of queries being found twice at most.
 template <class Index, class M>
 Surroundings points_within(const Batch<Index, M>& batch, double radius, bool sorted) {
-    struct Run {
-        std::vector<Neighbor> found;
-        std::vector<std::size_t> ends;  // of each query of the run
-    };
     const double rank = rank_within(batch.metric, radius);
-    const std::size_t n = batch.given ? batch.given->rows() : batch.index.n_points();
-    std::vector<Run> runs((n + detail::kQueriesOfTask - 1) / detail::kQueriesOfTask);
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> homes(n);  // run and place in it, by query
-    Surroundings all;
-    all.starts.assign(n + 1, 0);
+    const std::size_t n = batch.n_queries(), n_together = detail::queries_of_task(batch);
+    SurroundingsOfRuns all(n, (n + n_together - 1) / n_together);
     detail::for_queries(batch, [&](std::size_t first, std::size_t last, const double* queries, const auto& order) {
-        Run& run = runs[first / detail::kQueriesOfTask];
         std::vector<std::vector<Neighbor>> found(last - first);
         std::vector<AllWithin> collectors;
         for (std::size_t i = first; i < last; ++i)
             collectors.push_back({rank, batch.leave_out_self ? order.itself(i) : kNoRow, &found[i - first]});
         detail::ask<Index, M, AllWithin>(batch, queries, collectors);
         for (std::size_t i = first; i < last; ++i) {
-            auto& some = found[i - first];
-            if (sorted) {
-                std::sort(some.begin(), some.end());
-            } else {
-                std::sort(some.begin(), some.end(), [](const Neighbor& a, const Neighbor& b) { return a.row < b.row; });
-            }
-            run.found.insert(run.found.end(), some.begin(), some.end());
-            run.ends.push_back(run.found.size());
-            homes[order.place(i)] = {static_cast<std::uint32_t>(first / detail::kQueriesOfTask),
-                                     static_cast<std::uint32_t>(i - first)};
-            all.starts[order.place(i) + 1] = static_cast<std::int64_t>(some.size());
-            std::vector<Neighbor>().swap(some);
+            all.add(first / n_together, order.place(i), found[i - first], sorted);
+            std::vector<Neighbor>().swap(found[i - first]);
         }
     });
-    for (std::size_t i = 0; i < n; ++i) all.starts[i + 1] += all.starts[i];
-    all.rows = std::make_unique_for_overwrite<std::int64_t[]>(all.count());
-    all.distances = std::make_unique_for_overwrite<double[]>(all.count());
-    for (std::size_t i = 0; i < n; ++i) {
-        const Run& run = runs[homes[i].first];
-        const std::size_t begin = homes[i].second == 0 ? 0 : run.ends[homes[i].second - 1];
-        auto to = static_cast<std::size_t>(all.starts[i]);
-        for (std::size_t f = begin; f < run.ends[homes[i].second]; ++f, ++to) {
-            all.rows[to] = run.found[f].row;
-            all.distances[to] = batch.metric.distance(run.found[f].rank);
-        }
-    }
-    return all;
+    return all.join([&](double value) { return batch.metric.distance(value); });
 }
 
 template <class Index, class M>

@@ -37,6 +37,8 @@ Vector load_lanes(const T* values) {
     }
 }
 
+inline unsigned first_lanes(std::size_t n) { return n >= kBlock ? (1U << kBlock) - 1 : (1U << n) - 1; }
+
 // One value of each lane of a block.
 struct BlockValues {
     Vector part[kParts];
@@ -44,6 +46,15 @@ struct BlockValues {
     double operator[](std::size_t lane) const { return part[lane / Doubles::kLanes][lane % Doubles::kLanes]; }
     void store(double* out) const {
         for (std::size_t v = 0; v < kParts; ++v) Doubles::store(out + v * Doubles::kLanes, part[v]);
+    }
+    // The first of the n first lanes that no other is below; found without a branch, which could not be guessed.
+    std::size_t least(std::size_t n) const {
+        alignas(64) double values[kBlock];
+        store(values);
+        double best = values[0];
+        for (std::size_t lane = 1; lane < kBlock; ++lane) best = lane < n && values[lane] < best ? values[lane] : best;
+        const unsigned found = up_to(best) & first_lanes(n);
+        return found == 0 ? 0 : static_cast<std::size_t>(__builtin_ctz(found));  // 0: what is no number
     }
     // Lanes that are not above x, as bits.
     unsigned up_to(double x) const {
@@ -53,8 +64,6 @@ struct BlockValues {
         return bits;
     }
 };
-
-inline unsigned first_lanes(std::size_t n) { return n >= kBlock ? (1U << kBlock) - 1 : (1U << n) - 1; }
 
 // A feature count that is known when compiled, or 0 where it is not.
 template <std::size_t kD>
@@ -76,19 +85,37 @@ struct Blocks {
     }
 };
 
+// A metric that is chosen when a block is measured (any_metric.hpp).
+template <class M>
+concept ChosenMetric = requires { typename M::Formulas; };
+
+template <ChosenMetric M, Real T>
+BlockValues measure_chosen(const M& metric, const double* query, const T* block, std::size_t d);
+
 // The ranks of the eight points of a block, of which `query` is measured. O(d).
 template <std::size_t kD, class M, Real T>
 [[gnu::always_inline]] inline BlockValues measure_block(const M& metric, const double* query, const T* block, std::size_t d) {
-    decltype(metric.template start<Vector>()) sums[kParts];
-    for (auto& sum : sums) sum = metric.template start<Vector>();
-    for (std::size_t j = 0; j < features<kD>(d); ++j) {
-        const Vector q = Doubles::broadcast(query[j]);
+    if constexpr (ChosenMetric<M>) {
+        return measure_chosen(metric, query, block, d);
+    } else {
+        decltype(metric.template start<Vector>()) sums[kParts];
+        for (auto& sum : sums) sum = metric.template start<Vector>();
+        for (std::size_t j = 0; j < features<kD>(d); ++j) {
+            const Vector q = Doubles::broadcast(query[j]);
 #pragma GCC unroll 4
-        for (std::size_t v = 0; v < kParts; ++v) metric.add(sums[v], q, load_lanes(block + j * kBlock + v * Doubles::kLanes), j);
+            for (std::size_t v = 0; v < kParts; ++v)
+                metric.add(sums[v], q, load_lanes(block + j * kBlock + v * Doubles::kLanes), j);
+        }
+        BlockValues ranks;
+        for (std::size_t v = 0; v < kParts; ++v) ranks.part[v] = metric.rank(sums[v]);
+        return ranks;
     }
-    BlockValues ranks;
-    for (std::size_t v = 0; v < kParts; ++v) ranks.part[v] = metric.rank(sums[v]);
-    return ranks;
+}
+
+// Not inlined: every formula is in it, and every collector calls it.
+template <ChosenMetric M, Real T>
+[[gnu::noinline]] BlockValues measure_chosen(const M& metric, const double* query, const T* block, std::size_t d) {
+    return metric.choose([&](const auto& formula) { return measure_block<0>(formula, query, block, d); });
 }
 
 // Offers the points of slots [begin, end) that are within the collector's limit. `begin` begins a block. O((end - begin) d).

@@ -41,6 +41,8 @@ class NearestFew {
         left_out_ = left_out;
     }
 
+    std::size_t n_wanted() const { return k_; }
+    Row left_out() const { return left_out_; }
     double limit() const { return worst_.rank; }
     bool may_take(double rank, Row first_row) const {
         return rank < worst_.rank || (rank == worst_.rank && first_row < worst_.row);

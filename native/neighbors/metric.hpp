@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstddef>
 #include <limits>
+#include <numbers>
 
 #include "core/metric.hpp"
 #include "core/simd.hpp"
@@ -41,16 +42,33 @@ V by_lane(V v, Function&& function) {
 }
 
 template <class M>
-concept SearchMetric = requires(const M& metric, Vector v, decltype(metric.template start<Vector>())& sums, double x) {
-    metric.add(sums, v, v, std::size_t{0});
-    { metric.rank(sums) } -> std::convertible_to<Vector>;
+concept RankedDistance = requires(const M& metric, double x) {
     { metric.distance(x) } -> std::convertible_to<double>;
     { metric.rank_of(x) } -> std::convertible_to<double>;  // of a distance, up to rounding
-    { M::kIsAxial } -> std::convertible_to<bool>;          // grows with each difference of coordinates, and asks of nothing else
 };
+
+template <class M>
+concept SearchMetric = RankedDistance<M> && requires(const M& metric, Vector v, decltype(metric.template start<Vector>())& sums) {
+    metric.add(sums, v, v, std::size_t{0});
+    { metric.rank(sums) } -> std::convertible_to<Vector>;
+    { M::kIsAxial } -> std::convertible_to<bool>;  // grows with each difference of coordinates, and asks of nothing else
+};
+
+// What balls are made of: the length behind a rank, which obeys the triangle inequality, and the power of it that the rank is.
+template <class M>
+concept BallMetric = RankedDistance<M> && requires(const M& metric, Vector v) {
+    { metric.length(v) } -> std::convertible_to<Vector>;
+    { metric.rank_of_length(v) } -> std::convertible_to<Vector>;
+    { metric.power() } -> std::convertible_to<double>;
+};
+
+// What is read off a squared Euclidean length. Cosine and great-circle distances are read off the chords of unit vectors.
+enum class Reading { kRoot, kSquare, kHalfSquare, kArc };
 
 struct Euclidean {
     static constexpr bool kIsAxial = true;
+
+    Reading reading = Reading::kRoot;
 
     template <class V>
     V start() const {
@@ -65,8 +83,43 @@ struct Euclidean {
     V rank(const V& sum) const {
         return sum;
     }
-    double distance(double rank) const { return std::sqrt(rank); }
-    double rank_of(double distance) const { return distance * distance; }
+    double distance(double rank) const {
+        switch (reading) {
+            case Reading::kRoot:
+                return std::sqrt(rank);
+            case Reading::kSquare:
+                return rank;
+            case Reading::kHalfSquare:
+                return rank / 2;
+            case Reading::kArc:
+                break;
+        }
+        return 2 * std::asin(std::fmin(std::sqrt(rank) / 2, 1.0));  // a chord of length 2 sin(arc / 2)
+    }
+    double rank_of(double distance) const {
+        switch (reading) {
+            case Reading::kRoot:
+                return distance * distance;
+            case Reading::kSquare:
+                return distance;
+            case Reading::kHalfSquare:
+                return 2 * distance;
+            case Reading::kArc:
+                break;
+        }
+        if (distance >= std::numbers::pi) return std::numeric_limits<double>::infinity();
+        const double half_chord = std::sin(distance / 2);
+        return 4 * half_chord * half_chord;
+    }
+    template <class V>
+    V length(V rank) const {
+        return by_lane(rank, [](double x) { return std::sqrt(x); });
+    }
+    template <class V>
+    V rank_of_length(V length) const {
+        return length * length;
+    }
+    double power() const { return 2; }
 };
 
 struct Manhattan {
@@ -86,6 +139,15 @@ struct Manhattan {
     }
     double distance(double rank) const { return rank; }
     double rank_of(double distance) const { return distance; }
+    template <class V>
+    V length(V rank) const {
+        return rank;
+    }
+    template <class V>
+    V rank_of_length(V length) const {
+        return length;
+    }
+    double power() const { return 1; }
 };
 
 struct Chebyshev {
@@ -106,6 +168,15 @@ struct Chebyshev {
     }
     double distance(double rank) const { return rank; }
     double rank_of(double distance) const { return distance; }
+    template <class V>
+    V length(V rank) const {
+        return rank;
+    }
+    template <class V>
+    V rank_of_length(V length) const {
+        return length;
+    }
+    double power() const { return 1; }
 };
 
 // (sum w_j |x_j - y_j|^p)^(1/p). With weights and p = 2 it is the standardised Euclidean distance too. Without weights: w = 1.
@@ -141,11 +212,23 @@ struct Minkowski {
         if (p == 2) return distance * distance;
         return p == 1 ? distance : std::pow(distance, p);
     }
+    // Below p = 1 the sum itself obeys the triangle inequality, and its root does not.
+    template <class V>
+    V length(V rank) const {
+        if (p <= 1) return rank;
+        return by_lane(rank, [this](double x) { return distance(x); });
+    }
+    template <class V>
+    V rank_of_length(V length) const {
+        if (p <= 1) return length;
+        return by_lane(length, [this](double x) { return rank_of(x); });
+    }
+    double power() const { return std::fmax(p, 1.0); }
 };
 
 // The largest rank whose distance is at most `radius`; below zero where there is none. What is within a radius is then asked of
 // ranks, and answered as the distances that users see would answer it.
-template <SearchMetric M>
+template <RankedDistance M>
 double rank_within(const M& metric, double radius) {
     if (!(radius >= 0)) return -1;
     if (std::isinf(radius)) return radius;

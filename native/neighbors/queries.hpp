@@ -21,9 +21,20 @@ struct GivenQueries {
     std::size_t cols() const { return doubles.data ? doubles.cols : singles.cols; }
     void copy_row(std::size_t i, double* out) const {
         if (doubles.data) {
-            for (std::size_t j = 0; j < doubles.cols; ++j) out[j] = doubles(i, j);
+            copy(doubles, i, out);
         } else {
-            for (std::size_t j = 0; j < singles.cols; ++j) out[j] = singles(i, j);
+            copy(singles, i, out);
+        }
+    }
+
+   private:
+    template <class T>
+    static void copy(const Matrix<const T>& x, std::size_t i, double* out) {
+        const T* const row = x.row(i);
+        if (x.col_stride == 1) {
+            for (std::size_t j = 0; j < x.cols; ++j) out[j] = row[j];
+        } else {
+            for (std::size_t j = 0; j < x.cols; ++j) out[j] = row[static_cast<std::ptrdiff_t>(j) * x.col_stride];
         }
     }
 };

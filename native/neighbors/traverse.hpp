@@ -16,7 +16,7 @@ namespace mercer::neighbors {
 
 // Calls go<d>() where d is small, with the loops over features unrolled, else go<0>().
 template <class Go>
-void with_features(std::size_t d, Go&& go) {
+auto with_features(std::size_t d, Go&& go) {
     switch (d) {
         case 1:
             return go.template operator()<1>();
@@ -79,18 +79,24 @@ struct Pending {
     std::uint32_t child;
 };
 
+inline constexpr std::size_t kAllLeaves = std::numeric_limits<std::size_t>::max();
+
 // Offers to the collector every point that it may take, nodes of lower bounds first where order helps it. A child is passed over
-// where its bound is above the collector's limit, or equal to it and all its rows come after the last one kept.
+// where its bound is above the collector's limit, or equal to it and all its rows come after the last one kept. A collector may
+// have open_children(node): bits of the children that can hold anything for it, whatever their bounds. With fewer leaves than all,
+// the search ends with the last of these, once the collector has what it wants. Returns how many leaves it looked into.
 template <std::size_t kD, class Tree, class M, class Collector>
-void traverse(const Tree& tree, const M& metric, const double* query, Collector& collector) {
+std::size_t traverse(const Tree& tree, const M& metric, const double* query, Collector& collector,
+                     std::size_t most_leaves = kAllLeaves) {
     const auto& nodes = tree.shape().nodes();
     const auto points = tree.points();
     Pending pending[TreeShape::kMostPending];
     std::size_t n_pending = 0;
-    std::size_t node = 0;
+    std::size_t node = 0, n_leaves = 0;
     while (true) {
         const BlockValues bounds = tree.template bound_children<kD>(metric, query, node);
         unsigned open = bounds.up_to(collector.limit()) & first_lanes(nodes[node].n_children);
+        if constexpr (requires { collector.open_children(node); }) open &= collector.open_children(node);
         alignas(64) double bound[kBlock];
         bounds.store(bound);
         const std::size_t bottom = n_pending;
@@ -102,7 +108,7 @@ void traverse(const Tree& tree, const M& metric, const double* query, Collector&
             pending[place] = {bound[child], static_cast<std::uint32_t>(node), child};
         }
         while (true) {
-            if (n_pending == 0) return;
+            if (n_pending == 0) return n_leaves;
             const Pending next = pending[--n_pending];
             if (!collector.may_take(next.rank, tree.first_row(next.node, next.child))) continue;
             const ShapeNode& parent = nodes[next.node];
@@ -110,6 +116,8 @@ void traverse(const Tree& tree, const M& metric, const double* query, Collector&
                 node = static_cast<std::size_t>(parent.nodes[next.child]);
                 break;
             }
+            if (n_leaves >= most_leaves && collector.limit() < std::numeric_limits<double>::infinity()) return n_leaves;
+            ++n_leaves;
             const SlotRange leaf = parent.child(next.child);
             scan<kD>(metric, points, query, leaf.begin, leaf.end, collector);
         }

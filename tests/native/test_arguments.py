@@ -61,6 +61,13 @@ SHAPES = {
     "CsrRows32": {2: (SIZE + 1,)},
     "CsrRows64": {2: (SIZE + 1,)},
     "SparseRows": {2: (SIZE + 1,)},
+    **{
+        f"{kind}.{method}": {1: (SIZE, 1)}
+        for kind in ("ElasticNetDescent", "PositiveDescent", "LpDescent")
+        for method in ("set_coef", "coef", "moments")
+    },
+    "map_to_directions": {2: (SIZE, SIZE + 1)},
+    "map_to_sphere": {0: (SIZE, 2), 1: (SIZE, 3)},
 }
 
 
@@ -150,6 +157,104 @@ def _kd_tree(kind, number):
     return [8, *(np.array(array) for array in (tree.rows, tree.points, tree.boxes)), SIZE]
 
 
+def _given(number, *rest):
+    """Distances, dense or as a graph that has one of each query, and what is asked of them."""
+    dtype = (np.float64, np.float32)[number // 2]
+    if number % 2 == 0:
+        return [np.ones((SIZE, SIZE), dtype=dtype), 0, *rest]
+    graph = (np.ones(SIZE, dtype=dtype), np.arange(SIZE, dtype=np.int32), np.arange(SIZE + 1, dtype=np.int32), SIZE)
+    return [*graph, 0, *rest]
+
+
+def _results(k=2):
+    return [_guarded((SIZE, k), np.float64), _guarded((SIZE, k), np.int64)]
+
+
+def _sparse_search(*rest):
+    return [kernels.SearchMetric("euclidean", 2.0, None), _made("CsrRows64"), _made("CsrRows64"), *rest]
+
+
+def _made(kind):
+    """An object of a class of the kernels."""
+    return _valid("", 0, Argument(f"arg0: mercer._native._kernels_native.{kind}"))
+
+
+def _asked(kind, *rest):
+    """A method of points that can be searched: the points, the metric, queries in double precision, what is asked of them."""
+    return [_made(kind), kernels.SearchMetric("euclidean", 2.0, None), None, np.random.RandomState(1).rand(SIZE, SIZE), *rest]
+
+
+def _ball_tree(kind, number):
+    """A tree from rows, or from the arrays of one."""
+    X = np.random.RandomState(0).rand(SIZE, SIZE).astype(np.float64 if kind is kernels.BallTree64 else np.float32)
+    metric = kernels.SearchMetric("manhattan", 1.0, None)
+    if number == 0:
+        return [X, 8, metric, 2]
+    tree = kind(X, 8, metric, 1)
+    return [8, *(np.array(array) for array in (tree.rows, tree.points, tree.centres, tree.radii)), SIZE]
+
+
+def _tree_queries(number):
+    """One of the four trees, a metric, and queries."""
+    kind = (kernels.KdTree64, kernels.KdTree32, kernels.BallTree64, kernels.BallTree32)[number]
+    arguments = _kd_tree(kind, 0) if number < 2 else _ball_tree(kind, 0)
+    return [kind(*arguments), kernels.SearchMetric("manhattan", 1.0, None), np.zeros((SIZE, SIZE))]
+
+
+def _density(number, *rest):
+    """A tree, a metric, and what is asked of them."""
+    kind, dtype = ((kernels.KdTree64, np.float64), (kernels.KdTree32, np.float32))[number]
+    tree = kind(np.random.RandomState(0).rand(SIZE, SIZE).astype(dtype), 8, True, 1)
+    return [tree, kernels.SearchMetric("euclidean", 2.0, None), *rest, 2]
+
+
+def _path():
+    """The edges of a spanning tree."""
+    return [np.arange(SIZE), np.arange(1, SIZE + 1), np.linspace(1, 2, SIZE)]
+
+
+def _rows_of(dtype, n=SIZE):
+    return _guarded((n,), dtype)
+
+
+def _near(number):
+    """Lists of neighbours, or a table of them."""
+    marks = np.ones(SIZE, dtype=np.uint8)
+    lists = [np.arange(SIZE + 1), np.arange(SIZE)] if number == 0 else [np.eye(SIZE, dtype=np.uint8)]
+    return [*lists, marks, _rows_of(np.int64)]
+
+
+def _floats(number, *shape):
+    """Numbers above zero in the precision of an overload."""
+    return np.random.RandomState(number).uniform(0.1, 1, size=shape).astype((np.float64, np.float32)[number])
+
+
+def _pairs(number, *first):
+    """Two matrices of rows, and room for a value of each pair."""
+    x, y = _floats(number, SIZE, 3), _floats(number, SIZE - 1, 3)
+    return [*first, x, y, _guarded((SIZE, SIZE - 1), x.dtype), 2]
+
+
+def _sparse_pairs(number, *first):
+    values = _floats(number, SIZE)
+    rows = (kernels.CsrRows64, kernels.CsrRows32)[number](
+        values, np.arange(SIZE, dtype=np.int32), np.arange(SIZE + 1, dtype=np.int32), SIZE
+    )
+    return [*first, rows, rows, _guarded((SIZE, SIZE), values.dtype), 2]
+
+
+def _linear_map(*rest):
+    """Rows of two classes, their images by a map of two components, and room for the gradient."""
+    x, linear_map = _floats(0, SIZE, 3), _floats(0, 2, 3)
+    return [x, x @ linear_map.T, linear_map, np.array([0, 2, SIZE]), *rest, _guarded((2, 3), np.float64), 2]
+
+
+def _windows(*rest):
+    """Rows by columns, a line of targets each, weights, and lists of two rows for each query."""
+    lists = (np.arange(0, 2 * SIZE + 1, 2), np.arange(2 * SIZE) % SIZE, np.linspace(0, 1, 2 * SIZE))
+    return [np.asfortranarray(_floats(0, SIZE, 3)), _floats(0, SIZE, 2), np.ones(SIZE), *lists, *rest]
+
+
 NUMBERS, PLACES = np.linspace(0, 1, SIZE), np.tile(np.arange(3), (2, 1))
 # Valid arguments where zeros and the like do not do: by the number of the overload.
 READY = {
@@ -185,7 +290,6 @@ READY = {
     "leaf_numbers": lambda number: _predictions(number, _guarded((SIZE, 2), np.int64)),
     "distances": lambda number: [
         "manhattan",
-        2.0,
         *(np.ones((SIZE, SIZE), dtype=[np.float64, np.float32][number]) for _ in range(2)),
         _guarded((SIZE, SIZE), [np.float64, np.float32][number]),
         2,
@@ -246,10 +350,66 @@ READY = {
     "elect": lambda number: _lists(number, np.arange(SIZE, dtype=np.int32) % 2, 2, True, _guarded((SIZE,), np.int64)),
     "average_neighbors": lambda number: _lists(number, np.ones((SIZE, 2)), _guarded((SIZE, 2), np.float64)),
     "nearest_donors": _donors,
+    "pairwise_products": lambda number: _pairs(number, "polynomial", 0.5, 1.0, 3.0),
+    "pairwise_squared": lambda number: _pairs(number, "exponential", -1.0),
+    "pairwise_features": lambda number: _pairs(number, "chi2", -1.0),
+    "sparse_manhattan": lambda number: _sparse_pairs(number, -1.0),
+    "sparse_squared": lambda number: _sparse_pairs(number, "root", 1.0),
+    "neighbourhood_components": lambda number: _linear_map(),
+    "large_margins": lambda number: _linear_map(np.array([[1], [0], [3], [4], [5], [2]]), 0.5, 1.0),
+    "window_fits": lambda number: [
+        *("tricube", 1.5, True, *_windows(_floats(0, SIZE, 3))),
+        *(_guarded((SIZE, 2), np.float64), _guarded((SIZE,), np.uint8), 2),
+    ],
+    "left_out_fits": lambda number: [
+        *("gaussian", np.array([2.0, 1.0, 0.5]), True, *_windows(np.arange(SIZE)[::-1].copy(), NUMBERS, 0)),
+        *(_guarded((SIZE, 6), np.float64), 2),
+    ],
     "SearchMetric": lambda number: ["minkowski", 3.0, np.ones(SIZE)],
+    "dbscan": lambda number: _density(number, 0.5, 2.0, np.ones(SIZE), _rows_of(np.int64), _rows_of(np.uint8)),
+    "optics": lambda number: _density(number, 2, 5.0, *map(_rows_of, (np.int64, np.float64, np.float64, np.int64))),
+    "core_distances": lambda number: _density(number, 2, _rows_of(np.float64)),
+    "spanning_tree": lambda number: _density(
+        number, 2, 1.0, *(_rows_of(dtype, SIZE - 1) for dtype in (np.int64, np.int64, np.float64))
+    ),
+    "label_reached": _near,
+    "single_linkage": lambda number: [*_path(), _guarded((SIZE, 2), np.int64), _rows_of(np.float64), _rows_of(np.int64)],
+    "condensed_labels": lambda number: [
+        *(*_path(), 2, 10, True, True, 0.1),
+        *(_rows_of(dtype, SIZE + 1) for dtype in (np.int64, np.float64)),
+    ],
+    "cut_tree": lambda number: [*_path(), 1.5, 2, _rows_of(np.int64, SIZE + 1)],
+    "xi_clusters": lambda number: [NUMBERS, np.arange(SIZE) - 1, 0.05, 2, 2, True, _guarded((SIZE, 2), np.int64)],
     "KdTree64": lambda number: _kd_tree(kernels.KdTree64, number),
     "KdTree32": lambda number: _kd_tree(kernels.KdTree32, number),
+    "LpDescent.set_penalty": lambda number: [_made("LpDescent"), 1.0, 0.5],
+    "CountGrower.grow": lambda number: [_made("CountGrower"), NUMBERS, None, 2, 2],
+    "nearest_given": lambda number: _given(number, *_results(), 2),
+    "given_within": lambda number: _given(number, 1.0, True, 2),
+    "sparse_nearest": lambda number: _sparse_search(0, *_results(), 2),
+    "sparse_within": lambda number: _sparse_search(0, 1.0, True, 2),
+    "sparse_count_within": lambda number: _sparse_search(1.0, _guarded((SIZE,), np.int64), 2),
+    "BallTree64": lambda number: _ball_tree(kernels.BallTree64, number),
+    "BallTree32": lambda number: _ball_tree(kernels.BallTree32, number),
+    "LshTables64": lambda number: [np.ones((SIZE, SIZE)), np.ones((SIZE, SIZE)), np.ones(SIZE), 2, 2],
+    "LshTables32": lambda number: [np.ones((SIZE, SIZE), np.float32), np.ones((SIZE, SIZE)), np.ones(SIZE), 2, 2],
+    "kernel_densities": lambda number: [
+        *(*_tree_queries(number), False, "gaussian", 1.0, 0.0, 0.0, np.ones(SIZE), _guarded((SIZE,), np.float64), 2),
+    ],
+    "count_pairs": lambda number: [*_tree_queries(number), np.linspace(0, 1, SIZE), _guarded((SIZE,), np.int64), 2],
 }  # fmt: skip
+# Points that can be searched all have the same methods.
+for _kind in [name for name, target in vars(kernels).items() if hasattr(target, "count_within")]:
+    READY |= {
+        f"{_kind}.nearest": lambda number, kind=_kind: _asked(kind, True, *_results(), 2),
+        f"{_kind}.nearest_in_leaves": lambda number, kind=_kind: _asked(
+            kind, True, 3, _guarded((SIZE,), np.int64), *_results(), 2
+        ),
+        f"{_kind}.within": lambda number, kind=_kind: _asked(kind, 1.0, True, True, 2),
+        f"{_kind}.count_within": lambda number, kind=_kind: _asked(kind, 1.0, _guarded((SIZE,), np.int64), 2),
+    }
+for _kind in ("LshTables64", "LshTables32"):
+    READY[f"{_kind}.nearest"] = lambda number, kind=_kind: _asked(kind, 2, np.full(SIZE, -1), *_results(), 2)
 # Classes that take values, indices, offsets and a number of columns.
 SPARSE = ("CsrRows", "SparseColumns", "SparseDesign", "SparseRows")
 # Not kernels: they take no arrays, and some of them would run or allocate for as long or as much as they are told.
@@ -322,19 +482,38 @@ def _signatures(target):
     return [[Argument(text) for text in _split(arguments)] for arguments in signatures]
 
 
-def _found():
-    """Each overload of each kernel: a readable name, where to find it, and its arguments."""
+def _overloads(is_testing, name):
+    """The arguments of each overload of a kernel; the first one of a method is the object."""
+    overloads = _signatures(_target(is_testing, name))
+    own = [Argument(f"self: mercer._native._kernels_native.{name.split('.')[0]}")] if "." in name else []
+    return [own + arguments for arguments in overloads]
+
+
+def _names():
+    """Functions, classes and methods ("Class.method")."""
     for module in (kernels, kernels.testing):
         for name, target in vars(module).items():
-            if name in EXEMPT or not (hasattr(target, "__nb_signature__") or isinstance(target, type)):
+            if name in EXEMPT:
                 continue
-            for number, arguments in enumerate(_signatures(target)):
-                if any(argument.is_array or argument.rows_class for argument in arguments):
-                    yield pytest.param(module is kernels.testing, name, number, id=f"{name}-{number}")
+            if isinstance(target, type):
+                yield module is kernels.testing, name
+                methods = [key for key, value in vars(target).items() if hasattr(value, "__nb_signature__")]
+                yield from ((module is kernels.testing, f"{name}.{method}") for method in methods if method != "__init__")
+            elif hasattr(target, "__nb_signature__"):
+                yield module is kernels.testing, name
+
+
+def _found():
+    """Each overload of each kernel: a readable name, where to find it, and its arguments."""
+    for is_testing, name in _names():
+        for number, arguments in enumerate(_overloads(is_testing, name)):
+            given = arguments[1:] if "." in name else arguments
+            if given and any(argument.is_array or argument.rows_class for argument in arguments):
+                yield pytest.param(is_testing, name, number, id=f"{name}-{number}")
 
 
 def _target(is_testing, name):
-    return getattr(kernels.testing if is_testing else kernels, name)
+    return functools.reduce(getattr, name.split("."), kernels.testing if is_testing else kernels)
 
 
 class Guarded(np.ndarray):
@@ -358,7 +537,7 @@ def _guarded(shape, dtype):
 def _valid(name, position, argument):
     if argument.rows_class:
         kind = argument.rows_class
-        values = [_valid(kind, *pair) for pair in enumerate(_signatures(getattr(kernels, kind))[0])]
+        values = _arguments(False, kind, 0)
         if kind.startswith("DenseRows") and name.startswith("stochastic"):
             values[1] = None  # these want rows as they are
         return getattr(kernels, kind)(*values)
@@ -380,7 +559,7 @@ def _arguments(is_testing, name, number):
     """A valid call."""
     if name in READY:
         return READY[name](number)
-    return [_valid(name, *pair) for pair in enumerate(_signatures(_target(is_testing, name))[number])]
+    return [_valid(name, *pair) for pair in enumerate(_overloads(is_testing, name)[number])]
 
 
 def _misaligned(array):
@@ -491,10 +670,12 @@ def _little_memory():
 
 @_little_memory()
 def _try_all(is_testing, name, number, make_values):
-    overloads = _signatures(_target(is_testing, name))
+    overloads = _overloads(is_testing, name)
     outcomes = {}
     for position, argument in enumerate(overloads[number]):
         valid = _arguments(is_testing, name, number)[position]
+        if valid is None:  # left out: what it would be
+            valid = _valid(name, position, argument)
         alike = [overload[position] for overload in overloads if len(overload) == len(overloads[number])]
         dtypes = {other.dtype for other in alike if other.is_array}  # of one overload or another
         for what, value in make_values(argument, valid, dtypes):
@@ -508,6 +689,7 @@ every_kernel = pytest.mark.parametrize(("is_testing", "name", "number"), list(_f
 def test_kernels_are_found():
     names = {param.values[1] for param in _found()}
     assert {"lloyd_step", "nearest_centres", "column_moments", "DenseRows64", "CsrRows32", "multiply"} <= names
+    assert {"KdTree64.nearest", "FlatPoints32.within", "ElasticNetDescent.step", "RankedScores64.curve"} <= names
 
 
 @every_kernel
@@ -540,7 +722,7 @@ def test_too_few_and_too_many_arguments_are_refused(is_testing, name, number):
 
 
 def _rows(kind="DenseRows64"):
-    return _valid("", 0, Argument(f"arg0: mercer._native._kernels_native.{kind}"))
+    return _made(kind)
 
 
 @pytest.mark.parametrize("kind", ["CsrRows32", "CsrRows64"])

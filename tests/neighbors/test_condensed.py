@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings, strategies as st
 
-from mercer.neighbors._condensed import condense
+from mercer._condensing import condense
+from mercer.neighbors import CondensedNearestNeighbor, KNeighborsClassifier
 from tests.reference import condensing as reference
 
 
@@ -46,3 +47,30 @@ def test_the_kernel_refuses_rows_out_of_range_or_visited_twice():
     for start, order in (([3], [0]), ([0], [-1]), ([0], [1, 1])):
         with pytest.raises(ValueError):
             condense(X, codes, start=start, order=order)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_condensed_set_classifies_the_training_set_as_the_nearest_neighbour_does(dtype, seed):
+    random = np.random.RandomState(seed)
+    X = random.randint(0, 6, size=(300, 3)).astype(dtype)  # equal rows, of different classes too
+    y = np.where(X[:, 0] + random.randn(300) > 3, "high", "low")
+    model = CondensedNearestNeighbor(random_state=seed).fit(X, y)
+    assert len(model.sample_indices_) < 300
+    assert (model.predict(X) == KNeighborsClassifier(1).fit(X, y).predict(X)).all()
+    probabilities = model.predict_proba(X)
+    assert (model.classes_[probabilities.argmax(axis=1)] == model.predict(X)).all()
+    once = CondensedNearestNeighbor(until_stable=False, random_state=seed).fit(X, y)
+    assert once.sample_indices_[0] == model.sample_indices_[0]
+    assert set(once.sample_indices_.tolist()) <= set(model.sample_indices_.tolist())
+    start, codes = once.sample_indices_[:1], (y == "low").astype(int)
+    expected = reference.condense(X, codes, start=start, order=np.arange(300), until_stable=False, k=1, p=2)
+    assert once.sample_indices_.tolist() == expected
+
+
+def test_one_class_is_one_row():
+    model = CondensedNearestNeighbor(random_state=0).fit([[0.0], [1.0]], [7, 7])
+    assert model.predict([[5.0]]).tolist() == [7]
+    assert len(model.sample_indices_) == 1
+    with pytest.raises(ValueError, match="X=None is not valid"):
+        model.predict(None)

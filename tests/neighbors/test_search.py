@@ -12,7 +12,7 @@ from mercer._native import kernels
 from mercer.neighbors._search import KdIndex, Search
 from tests.reference import neighbors as reference
 
-ALGORITHMS = ["brute", "kd_tree"]
+ALGORITHMS = ["brute", "kd_tree", "ball_tree"]
 METRICS = ["euclidean", "manhattan", "chebyshev"]
 DTYPES = [np.float64, np.float32]
 

@@ -4,7 +4,55 @@ from __future__ import annotations
 
 import numpy as np
 
+
+def _table(x, y):
+    """Features that both have, that only x has, that only y has, and that neither has."""
+    x, y = x != 0, y != 0
+    return (x & y).sum(), (x & ~y).sum(), (~x & y).sum(), (~x & ~y).sum()
+
+
+def _of_table(formula):
+    """A distance from these numbers; 0 / 0 is 0."""
+
+    def measure(x, y):
+        above, below = formula(*_table(x, y))
+        return above / below if below else 0.0
+
+    return measure
+
+
+def _cosine(x, y):
+    lengths = np.linalg.norm(x) * np.linalg.norm(y)
+    return 1 - x @ y / lengths if lengths else float(x.any() or y.any())
+
+
+def _haversine(x, y):
+    half = np.sin((x - y) / 2) ** 2
+    return 2 * np.arcsin(np.sqrt(half[0] + np.cos(x[0]) * np.cos(y[0]) * half[1]))
+
+
+def _gapped(x, y):
+    is_there = ~np.isnan(x - y)
+    return np.sqrt(((x - y)[is_there] ** 2).mean() * len(x)) if is_there.any() else np.nan
+
+
 METRICS = {
+    "sqeuclidean": lambda x, y: ((x - y) ** 2).sum(),
+    "cosine": _cosine,
+    "correlation": lambda x, y: _cosine(x - x.mean(), y - y.mean()),
+    "haversine": _haversine,
+    "hamming": lambda x, y: (x != y).mean(),
+    "canberra": lambda x, y: sum(abs(a - b) / (abs(a) + abs(b)) for a, b in zip(x, y, strict=True) if a or b),
+    "braycurtis": lambda x, y: np.abs(x - y).sum() / s if (s := (np.abs(x) + np.abs(y)).sum()) else 0.0,
+    "nan_euclidean": _gapped,
+    "jaccard": _of_table(lambda both, x, y, neither: (x + y, both + x + y)),
+    "dice": _of_table(lambda both, x, y, neither: (x + y, 2 * both + x + y)),
+    "sokalsneath": _of_table(lambda both, x, y, neither: (2 * (x + y), both + 2 * (x + y))),
+    "rogerstanimoto": _of_table(lambda both, x, y, neither: (2 * (x + y), both + neither + 2 * (x + y))),
+    "matching": _of_table(lambda both, x, y, neither: (x + y, both + x + y + neither)),
+    "russellrao": _of_table(lambda both, x, y, neither: (x + y + neither, both + x + y + neither)),
+    "kulsinski": _of_table(lambda both, x, y, neither: (2 * (x + y) + neither, both + 2 * (x + y) + neither)),
+    "yule": _of_table(lambda both, x, y, neither: (2 * x * y, both * neither + x * y)),
     "euclidean": lambda x, y: np.sqrt(((x - y) ** 2).sum()),
     "manhattan": lambda x, y: np.abs(x - y).sum(),
     "chebyshev": lambda x, y: np.abs(x - y).max(),

@@ -63,8 +63,8 @@ def distinct_outlier_factors(X, k):
 
 
 def _places(X, line, k):
-    """The k nearest places other than the own one, ties in the order of the sorted rows."""
-    places = np.unique(X, axis=0)
+    """The k nearest places other than the own one, ties in the order of the first rows at them."""
+    places = X[np.sort(np.unique(X, axis=0, return_index=True)[1])]
     at = np.array([line[(place == X).all(axis=1)][0] for place in places])
     order = [place for place in np.lexsort((np.arange(len(places)), at)) if at[place] > 0]
     return places[order[:k]], at[order[:k]]
