@@ -23,6 +23,7 @@ FloatArray = npt.NDArray[Any]
 FLOATS = (np.float64, np.float32)
 LABELS = "biuU"  # the kinds of dtypes whose every value may be a label and none is missing
 HARMLESS = {"multi_output", "y_numeric"}  # what a check of X and y may be told without meaning another one for a plain y
+FEW_VALUES = 4096
 LARGEST_INDEX = np.iinfo(np.int32).max
 
 # "check" reads X once; "allow-nan" lets NaN (missing) pass; "deferred" leaves the check to `require_finite`, which a fit calls
@@ -221,6 +222,8 @@ def _name_of(caller: Any) -> str:
 
 def require_finite(caller: Any, X: Any, *, allow_nan: bool = False) -> None:
     """Raise an error for NaN or infinity in X, which says where it is and what to do."""
+    if type(X) is np.ndarray and X.dtype.kind == "f" and X.size <= FEW_VALUES and np.isfinite(X).all():
+        return  # what scikit-learn asks besides takes longer than many a prediction of one row
     try:
         assert_all_finite(X, allow_nan=allow_nan, estimator_name=_name_of(caller), input_name="X")
     except ValueError as error:

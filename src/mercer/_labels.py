@@ -10,11 +10,26 @@ import numpy.typing as npt
 Labels = npt.NDArray[Any]
 Codes = npt.NDArray[np.intp]
 
+FEW_NUMBERS = 1024  # from the least label to the largest, that are counted rather than sorted
+
 
 def code_labels(y: Labels) -> tuple[Labels, Codes]:
     """The sorted classes of y, which was checked, and the place of each label among them."""
+    if y.dtype.kind in "iu" and y.dtype != np.uint64 and len(y):
+        numbers = y.astype(np.intp)  # a copy: another thread may write to y, and the range sizes what is counted
+        low, high = int(numbers.min()), int(numbers.max())
+        if high - low <= max(len(y), FEW_NUMBERS):
+            classes, codes = _count_numbers(numbers - low, high - low + 1)
+            return (classes + low).astype(y.dtype), codes
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes
+
+
+def _count_numbers(numbers: Codes, end: int) -> tuple[Codes, Codes]:
+    """Those of the numbers from 0 to below `end` that are there, and the place of each among them, without a sort. O(n + end)."""
+    is_there = np.bincount(numbers, minlength=end) > 0
+    codes: Codes = (np.cumsum(is_there) - 1)[numbers]
+    return np.flatnonzero(is_there), codes
 
 
 def require_two_classes(owner: str, classes: Labels) -> None:

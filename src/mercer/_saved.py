@@ -13,13 +13,15 @@ _names: dict[type, str] = {}
 
 CLASSES: Mapping[str, type] = MappingProxyType(_classes)  # those whose modules are imported
 NAMES: Mapping[type, str] = MappingProxyType(_names)
+_models: set[type] = set()
 
 
-def saved(name: str) -> Callable[[Kind], Kind]:
+def saved(name: str, *, is_model: bool = False) -> Callable[[Kind], Kind]:
     """Have files hold objects of the decorated class under `name`: they say what its constructor was given.
 
     The name of a new class is that of its public package and its own, such as "mercer.calibration.SigmoidMap": a file that
     names it then imports that package and no other. No two classes may have one name, which is an error when they are imported.
+    `is_model` says that an object may be all of a file, as estimators are: a search tree, say.
     """
 
     def register(kind: Kind) -> Kind:
@@ -28,6 +30,13 @@ def saved(name: str) -> Callable[[Kind], Kind]:
             one, other = (f"{each.__module__}.{each.__qualname__}" for each in (holder, kind))
             raise TypeError(f"{other} is to be saved as {name!r}, as {one} is already; it must have a name of its own.")
         _classes[name], _names[kind] = kind, name
+        if is_model:
+            _models.add(kind)
         return kind
 
     return register
+
+
+def may_be_alone(thing: object) -> bool:
+    """Whether an object that is no estimator may be all of a file."""
+    return type(thing) in _models

@@ -22,6 +22,7 @@ from mercer._persistence.limits import MAX_DEPTH, METHODS, SAFE_INTEGER
 from mercer._persistence.registry import Names, constructor_fields, registry
 from mercer._persistence.rules import Extents, check_attributes, check_estimator, check_keys
 from mercer._rows import check_structure
+from mercer._saved import may_be_alone
 
 Json = Any
 
@@ -66,7 +67,7 @@ class Decoder:
             self._extents.append(self._extent)
         if self._unused:
             raise FileFormatError(f"the tensor {min(self._unused)!r} belongs to no object.")
-        if not isinstance(self._built[-1], BaseEstimator):
+        if not isinstance(self._built[-1], BaseEstimator) and not may_be_alone(self._built[-1]):
             raise FileFormatError(f"the last object is a {type(self._built[-1]).__name__}, not a model.")
         return self._built[-1]
 

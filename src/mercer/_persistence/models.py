@@ -16,6 +16,7 @@ from mercer._persistence.decode import Decoder
 from mercer._persistence.encode import Encoder
 from mercer._persistence.errors import FileFormatError
 from mercer._persistence.file import ModelFile, PathLike, Source, called, open_source, write_target
+from mercer._saved import may_be_alone
 from mercer._versions import warn_of_other_versions
 
 KEY = "mercer"  # of the structure among the metadata
@@ -34,6 +35,7 @@ def save(model: BaseEstimator, path: PathLike | BinaryIO, *, overwrite: bool = T
     model : estimator
         An estimator of Mercer's, fitted or not, or one of scikit-learn's whose state is data: pipelines, searches,
         vectorisers, encoders, decompositions, selectors, wrappers. Attributes of your own are stored with it if they are data.
+        Search trees (`mercer.neighbors.KDTree`, `BallTree`) are stored too.
     path : str, os.PathLike or binary file
         The file; a link is followed. To an open file (anything with `write`) the bytes are written as they are.
     overwrite : bool, default=True
@@ -61,7 +63,7 @@ def save(model: BaseEstimator, path: PathLike | BinaryIO, *, overwrite: bool = T
     >>> mercer.load(path)
     Ridge(alpha=0.5)
     """
-    if not isinstance(model, BaseEstimator):
+    if not isinstance(model, BaseEstimator) and not may_be_alone(model):
         raise TypeError(f"model={model!r} cannot be saved; it must be an estimator (an instance).")
     encoder = _encoded(model)
     structure = {

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
-from mercer._params import Function, Null, OneOf, Real, Rule
+from mercer._params import Function, Null, OneOf, Real, Rule, check_value
 
 Indices = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -38,6 +38,17 @@ class Weighting:
     @property
     def needs_distances(self) -> bool:
         return self.weights not in (None, "uniform")
+
+
+UNIFORM = Weighting()
+
+
+def weighting_of(estimator: Any) -> Weighting:
+    """How neighbours count by the parameters of an estimator, which may have been set since the fit."""
+    if isinstance(estimator.weights, str) and estimator.weights == "uniform":
+        return UNIFORM
+    owner = type(estimator).__name__
+    return Weighting(*(check_value(owner, name, getattr(estimator, name), rule) for name, rule in WEIGHT_RULES.items()))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Linear maps learnt from labels, in which rows of one class are near each other."""

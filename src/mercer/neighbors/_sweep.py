@@ -1,0 +1,89 @@
+"""Many numbers of neighbours and ways to weight them from one search (see `_tuning.Sweep`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from threading import Lock
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from mercer._arrays import FloatArray
+from mercer._candidates import Candidates
+from mercer._saved import saved
+from mercer.neighbors._search import IntArray, Search
+
+SWEPT = ("n_neighbors", "weights", "bandwidth", "ties")
+
+
+@saved("mercer.neighbors.RecallingSearch")
+class RecallingSearch(Search):
+    """A search that recalls its last answer: models that differ in what they make of neighbours ask for the same ones.
+
+    `most` is the largest number that will be asked for; that many are found at once.
+    """
+
+    def __init__(self, measure: Any, index: Any, most: int) -> None:
+        super().__init__(measure, index)
+        self.most = min(most, self.shape[0])
+        self._lock = Lock()
+        self._asked: Any = None  # a copy of the queries, as X may be written to; None: the rows themselves
+        self._answer: tuple[FloatArray, IntArray] | None = None
+
+    def __reduce__(self) -> Any:
+        return RecallingSearch, (self.measure, self.index, self.most)
+
+    def nearest(
+        self, queries: Any, k: int, *, leave_out_self: bool = False, max_leaves: int | None = None, n_threads: int = 1
+    ) -> tuple[FloatArray, IntArray]:
+        if k > self.most or (queries is None) > leave_out_self or max_leaves is not None or sp.issparse(queries):
+            return super().nearest(queries, k, leave_out_self=leave_out_self, max_leaves=max_leaves, n_threads=n_threads)
+        with self._lock:
+            if self._answer is None or not _is_same(self._asked, queries):
+                most = min(self.most, self.shape[0] - (queries is None))
+                self._answer = super().nearest(queries, max(k, most), leave_out_self=leave_out_self, n_threads=n_threads)
+                self._asked = None if queries is None else queries.copy()
+            distances, rows = self._answer
+        return distances[:, :k], rows[:, :k]
+
+
+def _is_same(asked: Any, queries: Any) -> bool:
+    if asked is None or queries is None:
+        return asked is queries
+    return bool(asked.dtype == queries.dtype and np.array_equal(asked, queries))
+
+
+class NeighborsSweep:
+    """Estimators whose search does not depend on how many neighbours count, nor on how much."""
+
+    def sweep_parameters(self) -> list[str]:
+        """The parameters that `sweep` takes."""
+        return [name for name in SWEPT if hasattr(self, name)]
+
+    def sweep(self, X: Any, y: Any, name: str, values: Sequence[Any], *, sample_weight: Any = None) -> Iterator[Self]:
+        """Fitted clones, one for each value in the order given, which search once for all of them.
+
+        Parameters
+        ----------
+        X, y
+            As for `fit`.
+        name : {"n_neighbors", "weights", "bandwidth", "ties"}
+        values : sequence
+        sample_weight : None
+            Rows cannot be weighted.
+
+        Returns
+        -------
+        iterator of estimators
+        """
+        if sample_weight is not None:
+            raise TypeError(f"{type(self).__name__}.fit() takes no sample_weight: rows cannot be weighted.")
+        candidates = Candidates(self, name, values, self.sweep_parameters())
+        most = max(params.n_neighbors for params in candidates.params)
+        first = candidates.estimators[0].fit(X, y)
+        shared = RecallingSearch(first._search.measure, first._search.index, most)
+        fitted = {key: value for key, value in vars(first).items() if key not in first.get_params(deep=False)}
+        for each in candidates.estimators:
+            vars(each).update({**fitted, "_search": shared})
+        return iter(candidates.estimators)
