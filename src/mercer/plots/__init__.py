@@ -4,6 +4,7 @@ from mercer.plots._boosting import plot_boosting_round, plot_staged_error
 from mercer.plots._boundary import plot_boundary
 from mercer.plots._calibration import plot_calibration
 from mercer.plots._confusion import plot_confusion
+from mercer.plots._density import plot_k_distances, plot_reachability
 from mercer.plots._descent import plot_descent
 from mercer.plots._elbow import plot_elbow
 from mercer.plots._importances import plot_importances
@@ -23,10 +24,12 @@ __all__ = [
     "plot_descent",
     "plot_elbow",
     "plot_importances",
+    "plot_k_distances",
     "plot_learning_curve",
     "plot_losses",
     "plot_penalties",
     "plot_precision_recall",
+    "plot_reachability",
     "plot_residuals",
     "plot_roc",
     "plot_staged_error",
