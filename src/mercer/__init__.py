@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         inspection as inspection,
         isotonic as isotonic,
         kernel_approximation as kernel_approximation,
+        kernel_regression as kernel_regression,
         kernel_ridge as kernel_ridge,
         linear_model as linear_model,
         losses as losses,

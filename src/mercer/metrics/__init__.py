@@ -1,7 +1,7 @@
 """Measures of how good predictions are: of classes, of scores and probabilities, of numbers; and scorers made of them.
 
 What scikit-learn has goes by its names, parameters and meaning. Multilabel indicators are counted by scikit-learn; measures of
-clusterings, distances and rankings are its own, passed on.
+clusterings and rankings are its own, passed on.
 """
 
 from typing import TYPE_CHECKING
@@ -42,6 +42,19 @@ if TYPE_CHECKING:
     from mercer.metrics._h_measure import h_measure as h_measure
     from mercer.metrics._information import aic as aic, bic as bic
     from mercer.metrics._likelihood import class_likelihood_ratios as class_likelihood_ratios
+    from mercer.metrics._pairwise.dispatch import (
+        pairwise_distances as pairwise_distances,
+        pairwise_distances_chunked as pairwise_distances_chunked,
+        pairwise_kernels as pairwise_kernels,
+    )
+    from mercer.metrics._pairwise.distances import (
+        euclidean_distances as euclidean_distances,
+        nan_euclidean_distances as nan_euclidean_distances,
+    )
+    from mercer.metrics._pairwise.nearest import (
+        pairwise_distances_argmin as pairwise_distances_argmin,
+        pairwise_distances_argmin_min as pairwise_distances_argmin_min,
+    )
     from mercer.metrics._precision_recall import (
         f1_score as f1_score,
         fbeta_score as fbeta_score,
@@ -111,6 +124,9 @@ __getattr__, __dir__ = exports(
         "._h_measure": ("h_measure",),
         "._information": ("aic", "bic"),
         "._likelihood": ("class_likelihood_ratios",),
+        "._pairwise.dispatch": ("pairwise_distances", "pairwise_distances_chunked", "pairwise_kernels"),
+        "._pairwise.distances": ("euclidean_distances", "nan_euclidean_distances"),
+        "._pairwise.nearest": ("pairwise_distances_argmin", "pairwise_distances_argmin_min"),
         "._precision_recall": ("f1_score", "fbeta_score", "precision_recall_fscore_support", "precision_score", "recall_score"),
         "._probability": ("brier_score_loss", "d2_brier_score", "d2_log_loss_score", "log_loss"),
         "._rates": ("false_negative_rate", "false_positive_rate", "jaccard_score", "npv_score", "specificity_score"),
