@@ -27,6 +27,7 @@ class Candidate:
     name: str
     estimator: Any
     space: Mapping[str, Space] = field(default_factory=dict)
+    resampler: Any = None  # of the rows that it is fitted to, and of no others
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,8 @@ def _refusal(name: str, cls: type[MercerEstimator], settings: Settings) -> str |
     is_wrapper = cls._search_space is None and "estimator" in inspect.signature(cls).parameters
     if is_wrapper or _required(cls):
         return "made of other models; the best ones are blended at the end"
+    if cls._no_candidate is not None and not _is_named(name, settings.models):
+        return cls._no_candidate
     if name.endswith("CV"):
         return "a search of its own; the model without CV is tuned here"
     if settings.models and not _is_named(name, settings.models):

@@ -118,11 +118,18 @@ class _Prepared:
         return int(self.train.nbytes + self.test.nbytes)
 
     def estimator_of(self, model: Any) -> Any:
-        return model if self.preparer is None else model.named_steps[ESTIMATOR]
+        """What is fitted to prepared rows: the estimator, after a resampler if there is one."""
+        if self.preparer is None:
+            return model
+        return model[1:] if len(model.steps) > 2 else model.named_steps[ESTIMATOR]
 
     def whole(self, fitted: Any) -> Any:
         """The model as it would be stored."""
-        return fitted if self.preparer is None else Pipeline([(PREPARER, self.preparer), (ESTIMATOR, fitted)])
+        if self.preparer is None:
+            return fitted
+        if isinstance(fitted, Pipeline):
+            return type(fitted)([(PREPARER, self.preparer), *fitted.steps])
+        return Pipeline([(PREPARER, self.preparer), (ESTIMATOR, fitted)])
 
 
 def size_of(model: Any) -> int | None:

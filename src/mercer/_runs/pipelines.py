@@ -10,9 +10,10 @@ from sklearn.pipeline import Pipeline
 
 from mercer._runs.settings import Settings
 from mercer.ensemble import VotingClassifier, VotingRegressor
+from mercer.pipeline import Pipeline as ResamplingPipeline
 from mercer.preprocessing import ColumnReport, TablePreparer, prepare_pipeline
 
-PREPARER, ESTIMATOR = "preparer", "estimator"
+PREPARER, RESAMPLER, ESTIMATOR = "preparer", "resampler", "estimator"
 
 
 class Pipelines:
@@ -23,10 +24,14 @@ class Pipelines:
         self._kinds = dict(settings.kinds) or None
         self._made: dict[str, Pipeline] = {}
 
-    def make(self, name: str, estimator: Any, params: Mapping[str, Any] | None = None) -> Pipeline:
-        """A new pipeline, not fitted. `params` are those of the estimator."""
+    def make(self, name: str, estimator: Any, params: Mapping[str, Any] | None = None, resampler: Any = None) -> Pipeline:
+        """A new pipeline, not fitted. `params` are those of the estimator; `resampler` changes what it is fitted to."""
         if name not in self._made:
-            self._made[name] = prepare_pipeline(estimator, self._X, kinds=self._kinds)
+            made = prepare_pipeline(estimator, self._X, kinds=self._kinds)
+            if resampler is not None:
+                preparer, last = made.steps
+                made = ResamplingPipeline([preparer, (RESAMPLER, resampler), last])
+            self._made[name] = made
         pipeline = clone(self._made[name])
         pipeline.named_steps[ESTIMATOR].set_params(**(params or {}))
         return pipeline

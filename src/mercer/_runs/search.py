@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sklearn.base import clone
+
 from mercer._runs.blend import find_blend
 from mercer._runs.board import BASELINE, Board, Entry
 from mercer._runs.candidates import Candidate, Skipped
@@ -14,6 +16,7 @@ from mercer._runs.clock import Clock, OutOfTime, time_cap
 from mercer._runs.folder import RunFolder
 from mercer._runs.folds import Folds
 from mercer._runs.pipelines import ESTIMATOR, Pipelines, make_blend
+from mercer._runs.resampling import find_resamplers
 from mercer._runs.settings import Settings
 from mercer._tuning import Sweep
 from mercer.model_selection import tune
@@ -23,7 +26,9 @@ DEFAULT, TUNED = "default", "tuned"  # parameters
 _SCREENING = 0.35  # of the time, for the first look at every model
 _TUNING = 0.85  # of the time, at which tuning ends
 _ALL_FOLDS = 0.25  # of the time: if the remaining folds of all models take less, all are scored on all
+_RESAMPLING = 0.92  # of the time, at which no resampled model is begun any more
 _N_TUNED = 4
+_N_RESAMPLED = 2
 _N_BLENDED = 6
 _N_TRIALS = 60
 _N_SWEPT = 100
@@ -51,6 +56,7 @@ class Search:
                 warnings.simplefilter("ignore")  # of models that may not be chosen; those of the final fit are shown
                 self._screen()
                 self._tune_the_best()
+                self._resample_for_the_best()
                 self._blend_the_best()
         except KeyboardInterrupt:
             return False
@@ -214,6 +220,30 @@ class Search:
         """Into the journal, with the time that the run has taken so far."""
         self.folder.journal.add(kind, at=self.clock.elapsed, **values)
 
+    # ---- resampling
+
+    def _resample_for_the_best(self) -> None:
+        """Where a class is rare, the best models once more, each fitted to resampled rows inside the folds."""
+        columns = self.pipelines.report(None)
+        resamplers = find_resamplers(self.folds.problem, columns, self.settings.seed)
+        if not resamplers:
+            return
+        self.board.begin("resampling")
+        for entry in self.board.complete()[:_N_RESAMPLED]:
+            base = self._candidates[entry.model]
+            for label, resampler in resamplers.items():
+                name = f"{label} + {entry.model}"
+                estimator = clone(base.estimator).set_params(**entry.params)
+                self._candidates[name] = Candidate(name, estimator, resampler=resampler)
+                if self.clock.elapsed <= _RESAMPLING * self.clock.seconds or self.folder.journal.of("fold", model=name):
+                    self._score_resampled(name, entry)
+
+    def _score_resampled(self, name: str, base: Entry) -> None:
+        self.board.update(name, reason=f"{base.model} as it stands above, fitted to resampled rows")
+        for fold in range(len(self.folds)):
+            if self.board.get(name).status != "failed":
+                self._score_fold(name, fold)
+
     # ---- blending
 
     def _unseen_predictions(self, entry: Entry) -> Any:
@@ -256,7 +286,8 @@ class Search:
         return self._candidates[name].estimator
 
     def _pipeline(self, name: str, params: Mapping[str, Any] | None = None) -> Any:
-        return self.pipelines.make(name, self._candidates[name].estimator, params)
+        candidate = self._candidates[name]
+        return self.pipelines.make(name, candidate.estimator, params, candidate.resampler)
 
     # ---- the winner
 

@@ -14,7 +14,7 @@ from mercer._resampling.base import Rows, Sample
 from mercer._resampling.neighbors import NEIGHBORS, find_others, fitted, make_neighbors, require_rows
 from mercer._resampling.strategy import RULES
 from mercer._rows import take_rows
-from mercer.over_sampling._interpolation import Interpolating, between, draw_pairs, interpolate
+from mercer.over_sampling._interpolation import Interpolating, between, draw_pairs
 
 Mask = npt.NDArray[np.bool_]
 
@@ -130,4 +130,4 @@ class BorderlineSMOTE(Interpolating):
         # Drawn from a generator of its own, as in imbalanced-learn.
         halves = self._generator(params).uniform(low=0.0, high=0.5, size=(int(is_strange.sum()), 1))[:, 0]
         gaps[is_strange] *= halves
-        yield interpolate(take_rows(endangered, places), take_rows(sample.X, ends), gaps)
+        yield between(endangered, sample.X, (places, ends, gaps))

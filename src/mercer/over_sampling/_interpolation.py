@@ -9,6 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from mercer._arrays import FLOATS
+from mercer._native import kernels
+from mercer._parallel import effective_threads
 from mercer._random import as_random_state
 from mercer._resampling.base import Grower, Rows
 from mercer._resampling.neighbors import AUTO, Places, find_others, fitted, require_rows
@@ -67,7 +70,16 @@ def interpolate(starts: Any, ends: Any, gaps: Gaps) -> Any:
     return (starts + (gaps if gaps.ndim == 2 else gaps[:, None]) * new).astype(starts.dtype)
 
 
+def _is_dense(rows: Any) -> bool:
+    return isinstance(rows, np.ndarray) and rows.dtype in FLOATS
+
+
 def between(rows: Any, others: Any, pairs: tuple[Rows, Rows, Gaps]) -> Any:
     """Points between rows and those others that were drawn for them."""
     places, ends, gaps = pairs
+    if _is_dense(rows) and _is_dense(others) and rows.dtype == others.dtype:
+        new = np.empty((len(places), rows.shape[1]), dtype=rows.dtype)
+        tables = map(np.ascontiguousarray, (rows, others, places, ends, gaps if gaps.ndim == 2 else gaps[:, None]))
+        kernels.interpolate_rows(*tables, new, effective_threads(None))
+        return new
     return interpolate(take_rows(rows, places), take_rows(others, ends), gaps)

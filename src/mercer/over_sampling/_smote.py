@@ -14,7 +14,7 @@ from mercer._resampling.base import Rows, Sample
 from mercer._resampling.neighbors import NEIGHBORS, Places, make_neighbors
 from mercer._resampling.strategy import RULES, targeted
 from mercer._rows import take_rows
-from mercer.over_sampling._interpolation import Gaps, Interpolating, draw_pairs, interpolate
+from mercer.over_sampling._interpolation import Gaps, Interpolating, between, draw_pairs, interpolate
 
 
 class SMOTE(Interpolating):
@@ -125,10 +125,11 @@ class SMOTE(Interpolating):
             self.nn_k_.set_params(metric="nan_euclidean")
         neighbors = self._class_neighbors(label, rows, rows, params)
         places, ends, gaps = self._draw(neighbors, n_new, rows.shape[1], params)
+        if not has_missing:
+            yield between(rows, rows, (places, ends, gaps))
+            return
         starts, others = take_rows(rows, places), take_rows(rows, ends)
-        if has_missing:
-            others = np.where(np.isnan(others), starts, others)
-        yield interpolate(starts, others, gaps)
+        yield interpolate(starts, np.where(np.isnan(others), starts, others), gaps)
 
     def _draw(self, neighbors: Places, n_new: int, n_features: int, params: SimpleNamespace) -> tuple[Rows, Rows, Gaps]:
         """Rows, neighbours and gaps: any row as often as it comes, or each by the amount."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.metrics.pairwise import euclidean_distances
 
+from mercer._condensing import condense
+from mercer._parallel import effective_threads
 from mercer._params import Bool, Having, Integer, Null, NumberOfJobs, RandomState, Rule
 from mercer._random import as_random_state
 from mercer._resampling.base import ClassSelector, Rows, Sample
@@ -111,71 +111,56 @@ class CondensedNearestNeighbour(ClassSelector):
         start = np.concatenate([np.flatnonzero(sample.codes == sample.rarest), seeds])
         if params.n_neighbors is None or isinstance(params.n_neighbors, int):
             classifier = KNeighborsClassifier(params.n_neighbors or 1, algorithm="brute", n_jobs=params.n_jobs)
-            judge: Judge = Nearest(sample, rows, params.n_neighbors or 1)
+            added = _condensed(sample, start, rows, params)
         else:
             classifier = clone(params.n_neighbors)
-            judge = Refitted(sample, rows, classifier)
-        judge.add(start)
-        kept, n_before = list(start), 0
-        while len(kept) > n_before:
-            n_before = len(kept)
-            for place, row in enumerate(rows):
-                if not judge.is_right[place] and not judge.is_kept[place]:
-                    kept.append(row)
-                    judge.add(np.array([row]))
-            if not params.until_stable:
-                break
+            added = _added(Refitted(sample, rows, classifier), start, rows, until_stable=params.until_stable)
+        kept = np.concatenate([start, added])
         self.estimators_.append(classifier.fit(take_rows(sample.X, kept), sample.classes[sample.codes[kept]]))
-        return np.array(kept[len(start) - len(seeds) :], dtype=np.intp)
+        return np.concatenate([seeds, added]).astype(np.intp)
 
 
-class Judge(ABC):
-    """Says which rows of a class are kept, and which of them the kept rows classify rightly."""
+def _condensed(sample: Sample, start: Rows, rows: Rows, params: SimpleNamespace) -> Rows:
+    """The rows that are kept beside those of the start."""
+    kept = condense(
+        sample.X.tocsr() if sp.issparse(sample.X) else sample.X,
+        sample.codes,
+        start=start,
+        order=rows,
+        n_neighbors=params.n_neighbors or 1,
+        until_stable=params.until_stable,
+        n_threads=effective_threads(params.n_jobs),
+    )
+    return kept[len(np.unique(start)) :]
 
-    def __init__(self, sample: Sample, rows: Rows) -> None:
-        self._sample, self._places = sample, rows
+
+def _added(judge: Refitted, start: Rows, rows: Rows, *, until_stable: bool) -> Rows:
+    """The same by any classifier: row after row, those that it misclassifies by what is kept so far."""
+    judge.add(start)
+    added: list[int] = []
+    while True:
+        n_before = len(added)
+        for place, row in enumerate(rows):
+            if not judge.is_right[place] and not judge.is_kept[place]:
+                added.append(row)
+                judge.add(np.array([row]))
+        if len(added) == n_before or not until_stable:
+            return np.array(added, dtype=np.intp)
+
+
+class Refitted:
+    """Says which rows of a class are kept, and which of them a classifier gets right that is fitted anew to the kept rows."""
+
+    def __init__(self, sample: Sample, rows: Rows, classifier: Any) -> None:
+        self._sample, self._places, self._classifier = sample, rows, classifier
         self._rows, self._own = take_rows(sample.X, rows), sample.codes[rows]
+        self._kept = np.empty(0, dtype=np.intp)
         self.is_kept = np.zeros(len(rows), dtype=bool)
         self.is_right = self.is_kept
 
     def add(self, kept: Rows) -> None:
         """Keep more rows."""
-        self.is_kept = self.is_kept | np.isin(self._places, kept)
-        self.is_right = self._judge(kept)
-
-    @abstractmethod
-    def _judge(self, kept: Rows) -> npt.NDArray[np.bool_]: ...
-
-
-class Nearest(Judge):
-    """By the k nearest kept rows: one more is compared with the k nearest so far. O(n_rows n_features) a row."""
-
-    def __init__(self, sample: Sample, rows: Rows, k: int) -> None:
-        super().__init__(sample, rows)
-        self._distances = np.full((len(rows), k), np.inf)
-        self._codes = np.full((len(rows), k), -1)
-
-    def _judge(self, kept: Rows) -> npt.NDArray[np.bool_]:
-        k = self._codes.shape[1]
-        distances = np.hstack([self._distances, euclidean_distances(self._rows, take_rows(self._sample.X, kept), squared=True)])
-        codes = np.hstack([self._codes, np.tile(self._sample.codes[kept], (len(self._own), 1))])
-        order = distances.argmin(axis=1)[:, None] if k == 1 else distances.argsort(axis=1, kind="stable")[:, :k]
-        self._distances = np.take_along_axis(distances, order, axis=1)
-        self._codes = np.take_along_axis(codes, order, axis=1)
-        votes = np.stack([(self._codes == place).sum(axis=1) for place in range(len(self._sample.classes))], axis=1)
-        agrees: npt.NDArray[np.bool_] = votes.argmax(axis=1) == self._own
-        return agrees
-
-
-class Refitted(Judge):
-    """By a classifier that is fitted to the kept rows whenever there are more."""
-
-    def __init__(self, sample: Sample, rows: Rows, classifier: Any) -> None:
-        super().__init__(sample, rows)
-        self._classifier, self._kept = classifier, np.empty(0, dtype=np.intp)
-
-    def _judge(self, kept: Rows) -> npt.NDArray[np.bool_]:
         self._kept = np.concatenate([self._kept, kept])
+        self.is_kept = self.is_kept | np.isin(self._places, kept)
         self._classifier.fit(take_rows(self._sample.X, self._kept), self._sample.codes[self._kept])
-        agrees: npt.NDArray[np.bool_] = self._classifier.predict(self._rows) == self._own
-        return agrees
+        self.is_right = self._classifier.predict(self._rows) == self._own
