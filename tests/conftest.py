@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 
 import numpy as np
@@ -25,3 +26,11 @@ def pytest_collection_modifyitems(items):
 def chance_can_be_repeated():
     """Where `random_state` is None, draws come from NumPy's own generator: a test then sees the same ones every time."""
     np.random.seed(0)
+
+
+@pytest.fixture(autouse=True)
+def pictures_are_closed():
+    """Matplotlib keeps every picture that is not closed, and warns of the twenty-first."""
+    yield
+    if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+        pyplot.close("all")

@@ -32,8 +32,16 @@ def peers() -> Iterator[tuple[str, Any, Any]]:
             peer = getattr(importlib.import_module(module.replace("mercer", "sklearn", 1)), name, None)
         except ModuleNotFoundError:
             continue
-        if peer is not None:
+        if peer is not None and _has_signature(peer):
             yield full_name, own, peer
+
+
+def _has_signature(thing: Callable[..., Any]) -> bool:
+    """Whether Python can tell the parameters; of some compiled classes it cannot."""
+    try:
+        return bool(inspect.signature(thing))
+    except ValueError:
+        return False
 
 
 def parameters(of: Callable[..., Any]) -> dict[str, inspect.Parameter]:

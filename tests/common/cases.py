@@ -68,6 +68,8 @@ class Case:
     is_lazy: bool = False  # keeps the data, grows greedily or leaves the work to members: nothing to certify
     is_online: bool = False  # takes one step a row: a step of weight two is not two steps
     takes_infinity: bool = False  # in X, as an extreme value
+    takes_labels: bool = False  # as y, though it is no classifier
+    takes_any_sign: bool = False  # of weights
     draws_rows: bool = False  # by their weights: a row of weight two is two rows on average, not in every draw
 
 
@@ -89,8 +91,48 @@ _SPARSE_CV = Case(
     grid={"eps": [0.1, 0.01]},
 )
 
+_WITHIN = {"radius": np.inf}  # whatever the data are, no row is without neighbours, and each has all
+
 CASES: dict[str, Case] = {
+    "KernelDensity": Case(n_large=5_000, is_lazy=True, grid={"bandwidth": [0.1, 1.0]}),
+    "LSH": Case(n_large=5_000, is_lazy=True, grid={"n_tables": [1, 8]}),
+    "KNeighborsRegressor": Case(is_lazy=True),
+    "KNeighborsTransformer": Case(n_large=2_000),  # graphs are compared as tables of all pairs
+    "CondensedNearestNeighbor": Case(n_large=4_000),
+    "KNeighborsRegressorCV": Case(is_lazy=True, params={"n_neighbors": [1, 4]}),
+    "KNeighborsClassifierCV": Case(is_lazy=True, params={"n_neighbors": [1, 4]}),
+    "RadiusNeighborsClassifier": Case(
+        n_large=1_000, n_long=20_000, is_lazy=True, params={**_WITHIN, "outlier_label": "most_frequent"}
+    ),
+    "RadiusNeighborsRegressor": Case(n_large=1_000, n_long=20_000, is_lazy=True, params=_WITHIN),
+    "RadiusNeighborsTransformer": Case(n_large=1_000, n_long=20_000, params=_WITHIN),
+    "LocalOutlierFactor": Case(n_large=5_000, is_lazy=True, params={"n_neighbors": 5, "novelty": True}),
+    "KernelRegression": Case(
+        n_large=1_000, n_long=20_000, params={"bandwidth": 0.7}, is_lazy=True, fixed_params=lambda X: {"bandwidth": 0.7}
+    ),
     "LocallyWeightedRegression": Case(n_large=1_000, n_long=20_000, is_lazy=True),
+    "NeighborhoodComponentsAnalysis": Case(
+        n_large=600,
+        n_long=4_000,
+        params={"init": "identity", "max_iter": 5},
+        takes_labels=True,
+        grid={"max_iter": [2, 3]},
+        long_params={"init": "identity", "tol": 0.0, "max_iter": 1_000_000},
+        fixed_params=lambda X: {"init": "identity", "max_iter": 3},
+        unique_params={"max_iter": 3},
+        silent_params={"tol": 0.1, "max_iter": 50},
+    ),
+    "LMNN": Case(
+        n_large=600,
+        n_long=4_000,
+        params={"init": "identity", "n_neighbors": 1, "max_iter": 5},
+        takes_labels=True,
+        grid={"max_iter": [2, 3]},
+        long_params={"init": "identity", "tol": 0.0, "max_iter": 1_000_000},
+        fixed_params=lambda X: {"init": "identity", "max_iter": 3},
+        unique_params={"max_iter": 3},
+        silent_params={"tol": 0.1, "max_iter": 50},
+    ),
     "GeneralizedLinearRegressor": Case(unique_params={"alpha": 1.0}),  # fewer rows than parameters leave many solutions
     "ElasticNet": _SPARSE,
     "ElasticNetCV": _SPARSE_CV,
@@ -291,6 +333,18 @@ CASES["CalibratedClassifierCV"] = Case(
     grid={"method": ["sigmoid", "temperature"]},
 )
 
+# A row of weight two is not two rows where rows are counted.
+CASES["DBSCAN"] = Case(
+    n_large=_FEW_ROWS,
+    params={"eps": 1.0},
+    grid={"eps": [0.5, 1.0]},
+    row_counting=("core_sample_indices_", "components_"),
+    is_lazy=True,
+    takes_any_sign=True,
+)
+CASES["HDBSCAN"] = Case(n_large=2_000, grid={"min_cluster_size": [5, 8]}, is_lazy=True, takes_infinity=True)
+CASES["OPTICS"] = Case(n_large=2_000, n_long=50_000, grid={"min_samples": [3, 5]}, is_lazy=True)
+
 
 def case_of(estimator: type[BaseEstimator]) -> Case:
     return CASES.get(estimator.__name__, Case())
@@ -357,7 +411,9 @@ def make_data(
     if tags.input_tags.positive_only:
         X = np.abs(X)
     y = None
-    if is_classifier(instance):
+    if case_of(estimator).takes_labels:
+        y = groups  # a regressor at the end of a pipeline takes them too
+    elif is_classifier(instance):
         y = np.array(["a", "b", "c", "d"])[groups]
     elif is_regressor(instance) or tags.target_tags.required or always_y:
         y = X @ random.randn(n_columns) + random.randn(n_rows)

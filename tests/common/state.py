@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from mercer._saved import NAMES
 from mercer._trees.store import Tree
 
 OUTPUTS = ("predict", "predict_proba", "decision_function", "transform")
@@ -29,7 +30,9 @@ def traces_of_a_fit(model: BaseEstimator) -> set[str]:
 
 
 def outputs(model: BaseEstimator, X: Any) -> dict[str, Any]:
-    return {name: getattr(model, name)(X) for name in OUTPUTS if hasattr(model, name)}
+    """What the methods give, sparse matrices as dense ones."""
+    given = {name: getattr(model, name)(X) for name in OUTPUTS if hasattr(model, name)}
+    return {name: value.toarray() if sp.issparse(value) else value for name, value in given.items()}
 
 
 def bits(value: Any) -> Any:
@@ -40,7 +43,7 @@ def bits(value: Any) -> Any:
         return (str(value.dtype), value.shape, value.tobytes())
     if isinstance(value, (float, np.floating)):
         return (type(value).__name__, float(value).hex())
-    if isinstance(value, Tree):
+    if isinstance(value, Tree) or (type(value) in NAMES and "__reduce__" in vars(type(value))):
         return bits(value.__reduce__()[1])
     if isinstance(value, BaseEstimator):
         return bits(fitted_attributes(value))

@@ -25,6 +25,7 @@ SOLVED = ("linear_model", "svm")  # families whose fits are solutions, not grown
 
 # Out of order, one of them twice where that may matter.
 VALUES: dict[str, list[Any]] = {
+    "bandwidth": [0.5, 2.0, 0.7, 0.5],
     "alpha": [0.3, 0.02, 1.0, 0.02],
     "C": [1.0, 0.01, 30.0],
     "n_estimators": [4, 1, 7, 4],
@@ -41,6 +42,9 @@ VALUES: dict[str, list[Any]] = {
     "bootstrap_features": [False, True],
     "tree_weights": ["oob", None],
     "class_weight": [None, "balanced", "balanced_subsample"],
+    "n_neighbors": [4, 1, 7, 4],
+    "weights": ["uniform", "gaussian", "distance"],
+    "ties": ["first", "closest"],
 }
 
 
