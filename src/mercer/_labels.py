@@ -26,7 +26,7 @@ def code_labels(y: Labels) -> tuple[Labels, Codes]:
 
 
 def _count_numbers(numbers: Codes, end: int) -> tuple[Codes, Codes]:
-    """Those of the numbers from 0 to below `end` that are there, and the place of each among them, without a sort. O(n + end)."""
+    """Those of the numbers 0 to `end` - 1 that are there, and the place of each among them, without a sort. O(n + end)."""
     is_there = np.bincount(numbers, minlength=end) > 0
     codes: Codes = (np.cumsum(is_there) - 1)[numbers]
     return np.flatnonzero(is_there), codes
