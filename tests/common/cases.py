@@ -96,11 +96,12 @@ _WITHIN = {"radius": np.inf}  # whatever the data are, no row is without neighbo
 CASES: dict[str, Case] = {
     "KernelDensity": Case(n_large=5_000, is_lazy=True, grid={"bandwidth": [0.1, 1.0]}),
     "LSH": Case(n_large=5_000, is_lazy=True, grid={"n_tables": [1, 8]}),
-    "KNeighborsRegressor": Case(is_lazy=True),
+    "KNeighborsClassifier": Case(n_large=5_000),
+    "KNeighborsRegressor": Case(n_large=5_000, is_lazy=True),
     "KNeighborsTransformer": Case(n_large=2_000),  # graphs are compared as tables of all pairs
     "CondensedNearestNeighbor": Case(n_large=4_000),
-    "KNeighborsRegressorCV": Case(is_lazy=True, params={"n_neighbors": [1, 4]}),
-    "KNeighborsClassifierCV": Case(is_lazy=True, params={"n_neighbors": [1, 4]}),
+    "KNeighborsRegressorCV": Case(n_large=5_000, is_lazy=True, params={"n_neighbors": [1, 4]}),
+    "KNeighborsClassifierCV": Case(n_large=5_000, is_lazy=True, params={"n_neighbors": [1, 4]}),
     "RadiusNeighborsClassifier": Case(
         n_large=1_000, n_long=20_000, is_lazy=True, params={**_WITHIN, "outlier_label": "most_frequent"}
     ),
