@@ -190,10 +190,19 @@ def test_centres_are_scikit_learns():
         ({"metric": "precomputed"}, [[1.0, 2.0]], "symmetric"),
         ({"metric": "precomputed", "min_samples": 1}, [[0.0, 2.0], [1.0, 0.0]], "asymmetric"),
         ({"metric": "precomputed", "store_centers": "both"}, [[0.0, 2.0], [2.0, 0.0]], "Cannot store centers"),
-        ({"metric": "cosine", "algorithm": "ball_tree"}, [[1.0], [2.0]], "not a valid metric for a BallTree"),
+        ({"metric": "yule", "algorithm": "ball_tree"}, [[1.0], [2.0]], "not a valid metric for a BallTree"),
         ({}, np.empty((0, 2)), "0 sample"),
     ],
 )
 def test_what_cannot_be_is_refused(params, X, words):
     with pytest.raises(ValueError, match=words):
         HDBSCAN(**params).fit(X)
+
+
+@pytest.mark.parametrize(("metric", "algorithm"), [("cosine", "kd_tree"), ("sqeuclidean", "ball_tree"), ("matching", "ball_tree")])
+def test_a_tree_is_taken_for_every_metric_that_trees_have(metric, algorithm):
+    X = np.random.RandomState(0).normal(size=(40, 3)).round()
+    labels = HDBSCAN(metric=metric, algorithm=algorithm).fit_predict(X)
+    np.testing.assert_array_equal(labels, HDBSCAN(metric=metric).fit_predict(X))
+    if metric == "matching":
+        np.testing.assert_array_equal(labels, HDBSCAN(metric="hamming").fit_predict(X != 0))

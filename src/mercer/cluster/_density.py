@@ -12,14 +12,14 @@ import scipy.sparse as sp
 from mercer._arrays import FloatArray
 from mercer._params import InvalidParameterError
 from mercer.metrics.pairwise import pairwise_distances
-from mercer.neighbors._measures import ALIASES, find_measure
+from mercer.neighbors._measures import ALIASES, find_measure, metrics_of
 from mercer.neighbors._search import KdIndex
 
 Metric = str | Callable[..., float]
 
 AXIAL = ("euclidean", "manhattan", "chebyshev", "minkowski")
 AXIAL_NAMES = (*AXIAL, *(alias for alias, name in ALIASES.items() if name in AXIAL))
-BOOLEAN = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "yule")
+BOOLEAN = ("dice", "jaccard", "matching", "rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "yule")
 METRICS = (
     *AXIAL_NAMES,
     *BOOLEAN,
@@ -37,19 +37,8 @@ METRICS = (
     "sqeuclidean",
     "wminkowski",
 )
-# What scikit-learn's trees measure by; other metrics have no tree there, and asking for one is an error here too.
-BALL_METRICS = (
-    *AXIAL_NAMES,
-    *(metric for metric in BOOLEAN if metric != "yule"),
-    "braycurtis",
-    "canberra",
-    "hamming",
-    "haversine",
-    "mahalanobis",
-    "pyfunc",
-    "seuclidean",
-    "wminkowski",
-)
+# What trees measure by, Mercer's or scikit-learn's; a tree for another metric is an error, though none would be used.
+OF_TREES = {"kd_tree": metrics_of("kd_tree"), "ball_tree": [*metrics_of("ball_tree"), "pyfunc", "wminkowski"]}
 MOST_DENSE = 1 << 28  # bytes of sparse rows as dense ones, which a tree holds
 BLOCK = 1 << 21  # distances that are held at a time
 
@@ -114,6 +103,7 @@ class RowDistances:
             self._invert_covariance()
         elif isinstance(metric, str) and metric in BOOLEAN and not sp.issparse(X):
             self.X = X.astype(bool)
+            self.metric = "hamming" if metric == "matching" else metric  # of truth values the same
 
     def _name_power(self, p: float) -> None:
         if p not in (1.0, 2.0):
@@ -168,7 +158,7 @@ def require_square(owner: str, X: Any) -> None:
 
 def require_tree(owner: str, metric: Any, algorithm: str) -> None:
     """Refuse a tree for a metric that has none."""
-    takes = {"kd_tree": AXIAL_NAMES, "ball_tree": BALL_METRICS}.get(algorithm)
+    takes = OF_TREES.get(algorithm)
     if takes is None or metric in takes or (owner != "HDBSCAN" and algorithm == "ball_tree" and callable(metric)):
         return
     kind = {"kd_tree": "KDTree", "ball_tree": "BallTree"}[algorithm]
