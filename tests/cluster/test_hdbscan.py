@@ -199,7 +199,9 @@ def test_what_cannot_be_is_refused(params, X, words):
         HDBSCAN(**params).fit(X)
 
 
-@pytest.mark.parametrize(("metric", "algorithm"), [("cosine", "kd_tree"), ("sqeuclidean", "ball_tree"), ("matching", "ball_tree")])
+@pytest.mark.parametrize(
+    ("metric", "algorithm"), [("cosine", "kd_tree"), ("sqeuclidean", "ball_tree"), ("matching", "ball_tree")]
+)
 def test_a_tree_is_taken_for_every_metric_that_trees_have(metric, algorithm):
     X = np.random.RandomState(0).normal(size=(40, 3)).round()
     labels = HDBSCAN(metric=metric, algorithm=algorithm).fit_predict(X)

@@ -409,7 +409,9 @@ for _kind in [name for name, target in vars(kernels).items() if hasattr(target, 
         f"{_kind}.count_within": lambda number, kind=_kind: _asked(kind, 1.0, _guarded((SIZE,), np.int64), 2),
     }
 for _kind in ("LshTables64", "LshTables32"):
-    READY[f"{_kind}.nearest"] = lambda number, kind=_kind: _asked(kind, 2, np.full(SIZE, -1), *_results(), 2)
+    READY[f"{_kind}.nearest"] = lambda number, kind=_kind: _asked(
+        kind, 2, np.full(SIZE, -1), _guarded((SIZE,), np.int64), *_results(), 2
+    )
 # Classes that take values, indices, offsets and a number of columns.
 SPARSE = ("CsrRows", "SparseColumns", "SparseDesign", "SparseRows")
 # Not kernels: they take no arrays, and some of them would run or allocate for as long or as much as they are told.
