@@ -372,6 +372,10 @@ READY = {
     "spanning_tree": lambda number: _density(
         number, 2, 1.0, *(_rows_of(dtype, SIZE - 1) for dtype in (np.int64, np.int64, np.float64))
     ),
+    "product_spanning_tree": lambda number: [
+        *(kernels.ProductPoints64(np.ones((SIZE, SIZE)), 1), 2, 1.0),
+        *(*(_rows_of(dtype, SIZE - 1) for dtype in (np.int64, np.int64, np.float64)), 2),
+    ],
     "label_reached": _near,
     "single_linkage": lambda number: [*_path(), _guarded((SIZE, 2), np.int64), _rows_of(np.float64), _rows_of(np.int64)],
     "condensed_labels": lambda number: [

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from mercer._arrays import FloatArray
 from mercer._params import InvalidParameterError
 from mercer.metrics.pairwise import pairwise_distances
+from mercer.neighbors._algorithm import is_tree_faster
 from mercer.neighbors._measures import ALIASES, find_measure, metrics_of
 from mercer.neighbors._search import KdIndex
 
@@ -39,6 +40,7 @@ METRICS = (
 )
 # What trees measure by, Mercer's or scikit-learn's; a tree for another metric is an error, though none would be used.
 OF_TREES = {"kd_tree": metrics_of("kd_tree"), "ball_tree": [*metrics_of("ball_tree"), "pyfunc", "wminkowski"]}
+LEAST_FEATURES = 15  # of rows that tiles of products may span
 MOST_DENSE = 1 << 28  # bytes of sparse rows as dense ones, which a tree holds
 BLOCK = 1 << 21  # distances that are held at a time
 
@@ -73,6 +75,20 @@ class PointTree:
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.tree, self.metric))
+
+
+def is_for_products(
+    X: Any, *, metric: Any, k: int, p: float | None = 2, metric_params: Mapping[str, Any] | None = None, leaf_size: int = 32
+) -> bool:
+    """Whether tiles of products span rows faster than a k-d tree: Euclidean rows of many features that a search cannot part.
+
+    To find the nearest row of another component a tree looks into more leaves than for neighbours: some eight times as many, by
+    what both took for 5,000 and 20,000 rows of 10 to 100 features.
+    """
+    if sp.issparse(X) or not isinstance(metric, str) or metric not in AXIAL_NAMES or X.shape[1] < LEAST_FEATURES:
+        return False
+    measure = find_measure(metric, p=2.0 if p is None else p, metric_params=metric_params, X=X)
+    return measure.formula == "euclidean" and not is_tree_faster(measure, X, min(k, X.shape[0] - 1), "kd_tree", factor=8)
 
 
 class RowDistances:

@@ -55,7 +55,7 @@ class ProductIndex:
     n_threads = 1  # that make it again, from a file
 
     def __init__(self, X: FloatArray, *, n_threads: int = 1) -> None:
-        self.X = X
+        self.shape: tuple[int, int] = X.shape
         kind = kernels.ProductPoints32 if X.dtype == np.float32 else kernels.ProductPoints64
         self.points = kind(X, n_threads)
 
@@ -63,8 +63,9 @@ class ProductIndex:
         return ProductIndex, (self.X,)
 
     @property
-    def shape(self) -> tuple[int, int]:
-        return self.X.shape
+    def X(self) -> FloatArray:
+        """The rows, which the kernel holds."""
+        return np.asarray(self.points.values).reshape(self.shape)
 
 
 @saved("mercer.neighbors.KdIndex")

@@ -58,7 +58,7 @@ class SearchTree:
     def _grown(self, X: FloatArray, metric: Any, given: Mapping[str, Any]) -> GrownTree:
         metric, metric_params = by_name(metric, given)
         if callable(metric) and self.takes_functions:
-            _require_distance(metric, X[0], metric_params)
+            _require_distance(metric, X[0], metric_params or {})
             return GrownTree(Search.of(X, metric=metric, metric_params=metric_params), np.array(X))
         measure = find_measure(metric, p=2, metric_params=metric_params, X=X)
         if self.algorithm not in measure.algorithms:
