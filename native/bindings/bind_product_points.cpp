@@ -15,6 +15,7 @@ void bind_points(nb::module_& m, const char* name) {
         "__init__",
         [](ProductPoints<T>* self, In2<T> x, int n_threads) { new (self) ProductPoints<T>(matrix<T>(x), threads(n_threads)); },
         nb::arg().noconvert(), nb::arg(), ReleaseGil());
+    type.def_prop_ro("values", [](nb::handle self) { return view_of<T>(nb::cast<const ProductPoints<T>&>(self).values(), self); });
     def_searches<ProductPoints<T>, Takes::kEuclidean>(type);
 }
 

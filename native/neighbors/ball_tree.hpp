@@ -107,8 +107,8 @@ class BallTree {
 
     // Offers the points near `query` (d values) to a collector.
     template <class M, class Collector>
-    std::size_t search(const M& metric, const double* query, Collector& collector, std::size_t most_leaves = kAllLeaves) const {
-        return traverse<0>(*this, metric, query, collector, most_leaves);
+    std::size_t search(const M& metric, const double* query, Collector& collector) const {
+        return traverse<0>(*this, metric, query, collector);
     }
 
    private:

@@ -33,7 +33,8 @@ struct Batch {
     const GivenQueries* given;  // null: the points themselves
     bool leave_out_self;
     Threads threads;
-    // Of a tree: how many leaves a search for the nearest may look into, and, where that is asked, how many it did.
+    // Of a tree: how many leaves a search for the nearest may look into, those of the lowest bounds first, and, where that is
+    // asked, how many it did.
     std::size_t most_leaves = kAllLeaves;
     std::span<std::int64_t> n_leaves = {};
 
@@ -159,7 +160,10 @@ void nearest_points(const Batch<Index, M>& batch, RowMajor<double> distances, Ro
             NearestFew collector(distances.cols);
             for (std::size_t i = first; i < last; ++i, queries += batch.index.n_features()) {
                 collector.start(left_out(i));
-                const std::size_t n_leaves = batch.index.search(batch.metric, queries, collector, batch.most_leaves);
+                const std::size_t n_leaves =
+                    batch.most_leaves < batch.index.n_points()
+                        ? traverse_nearest_first<0>(batch.index, batch.metric, queries, collector, batch.most_leaves)
+                        : batch.index.search(batch.metric, queries, collector);
                 if (!batch.n_leaves.empty()) batch.n_leaves[order.place(i)] = static_cast<std::int64_t>(n_leaves);
                 write_nearest(collector.finish(), distance, order.place(i), distances, rows);
             }

@@ -76,13 +76,13 @@ class KdTree {
     // See boxes.hpp.
     const T* boxes_of(std::size_t node) const { return boxes_.data() + node * d_ * 2 * kBlock; }
 
-    // Offers the points near `query` (d values) to a collector, from so many leaves at most. Returns how many it looked into.
+    // Offers the points near `query` (d values) to a collector. Returns how many leaves it looked into.
     template <class M, class Collector>
-    std::size_t search(const M& metric, const double* query, Collector& collector, std::size_t most_leaves = kAllLeaves) const {
+    std::size_t search(const M& metric, const double* query, Collector& collector) const {
         if constexpr (std::same_as<M, Euclidean>) {
-            return with_features(d_, [&]<std::size_t kD>() { return traverse<kD>(*this, metric, query, collector, most_leaves); });
+            return with_features(d_, [&]<std::size_t kD>() { return traverse<kD>(*this, metric, query, collector); });
         } else {
-            return traverse<0>(*this, metric, query, collector, most_leaves);
+            return traverse<0>(*this, metric, query, collector);
         }
     }
     template <class M>

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/distance.hpp"
@@ -18,6 +19,10 @@
 #include "neighbors/shape.hpp"
 
 namespace mercer::neighbors {
+
+struct NoGroup {
+    bool operator()(std::size_t) const { return false; }
+};
 
 template <Real T>
 class ProductPoints {
@@ -34,6 +39,7 @@ class ProductPoints {
     std::size_t n_points() const { return n_; }
     std::size_t n_features() const { return d_; }
     std::span<const Row> rows() const { return rows_; }
+    const std::vector<T>& values() const { return values_; }  // row after row
 
     struct Points {
         const ProductPoints& of;
@@ -41,12 +47,21 @@ class ProductPoints {
     };
     Points points() const { return {*this}; }
 
-    // Offers the points near each query (d values) to its collector. O(n d) a query.
-    template <class Collector>
-    void ask(const Euclidean& metric, const double* queries, std::span<Collector> collectors) const {
+    std::size_t n_groups() const { return groups_.n_groups(); }
+    // The rows from the first to before the second are a group.
+    std::pair<std::size_t, std::size_t> rows_of_group(std::size_t g) const {
+        return {groups_.first_row(g), groups_.first_row(g) + groups_.n_rows(g)};
+    }
+
+    // Offers the points near each query (d values) to its collector; groups of which passes_over(group) is true hold none for any
+    // of them. O(n d) a query.
+    template <class Collector, class PassesOver = NoGroup>
+    void ask(const Euclidean& metric, const double* queries, std::span<Collector> collectors,
+             const PassesOver& passes_over = {}) const {
         Screen<T, Collector> screen(groups_, {values_.data(), n_, d_}, metric, queries, collectors);
         const Targets<float> targets{screen.rough_queries()};
         for (std::size_t g = 0; g < groups_.n_groups(); ++g) {
+            if (passes_over(g)) continue;
             auto collector = screen.of_group(g);
             mercer::detail::measure_group(MinusProduct{}, groups_.group(g), targets, 0, collectors.size(), collector);
             checkpoint();

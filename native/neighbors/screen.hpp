@@ -53,7 +53,8 @@ class GatheredBlocks {
     Aligned<T> block_;
 };
 
-// For a run of queries: what their collectors may take, and the limits that rough ranks must not exceed.
+// For a run of queries: what their collectors may take, and the limits that rough ranks must not exceed. A collector may have
+// wants(row): whether it would take a point at all, however near.
 template <Real T, class Collector>
 class Screen {
    public:
@@ -142,7 +143,10 @@ class Screen {
         std::size_t count = counts_[query];
         for (; wanted != 0; wanted &= wanted - 1) {
             const auto lane = static_cast<std::size_t>(__builtin_ctzll(wanted));
-            list[count++] = {rank[lane], static_cast<Row>(first_row + lane)};
+            const auto row = static_cast<Row>(first_row + lane);
+            if constexpr (requires { collectors_[query].wants(row); })
+                if (!collectors_[query].wants(row)) continue;
+            list[count++] = {rank[lane], row};
         }
         counts_[query] = static_cast<std::uint32_t>(count);
         if (count > most_) relieve(query);

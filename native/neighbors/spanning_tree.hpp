@@ -1,15 +1,5 @@
-// Minimum spanning trees of mutual reachability, exact, in O(n) memory. With k = 1 reachability is the distance: single linkage.
-//
-//   reach(a, b) = max(core(a), core(b), distance(a, b) / alpha)
-//
-// Boruvka's rounds on one k-d tree. In a round every component takes its lightest edge to another one. A point remembers the
-// lightest edge that it found, which stays its lightest until its far end joins the point's component, and a bound below which it
-// is known to have none; only points whose bound is below the best edge of their component are searched for. Nodes of the tree that
-// lie in one component are passed over by its points.
-//
-// Many edges weigh the same, as core distances do. Whichever of a component's lightest edges it takes, the edges of a round, taken
-// from light to heavy and without those that close a cycle, belong to one minimum spanning tree together. A search depends on
-// nothing that threads do meanwhile: the tree has the same bits for any number of them.
+// Minimum spanning trees of mutual reachability, exact, in O(n) memory, on one k-d tree (the rounds are Boruvka's). With k = 1
+// reachability is the distance: single linkage. Nodes of the tree that lie in one component are passed over by its points.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +13,7 @@
 
 #include "core/interrupt.hpp"
 #include "core/parallel.hpp"
-#include "core/union_find.hpp"
+#include "neighbors/boruvka_rounds.hpp"
 #include "neighbors/by_slot.hpp"
 #include "neighbors/core_distances.hpp"
 #include "neighbors/near_boxes.hpp"
@@ -31,36 +21,18 @@
 
 namespace mercer::neighbors {
 
-struct SpanningEdge {
-    double rank;  // of the reachability
-    Row from, to;
-
-    friend bool operator<(const SpanningEdge& a, const SpanningEdge& b) {
-        if (a.rank != b.rank) return a.rank < b.rank;
-        return a.from != b.from ? a.from < b.from : a.to < b.to;
-    }
-};
-
 template <std::size_t kD, class M, Real T>
-class Boruvka {
+class Boruvka : BoruvkaRounds {
    public:
     // `scale` multiplies ranks of distances: that of 1 / alpha.
     Boruvka(const BySlot<T>& points, const M& metric, CoreNeighbors core, double scale, Threads threads)
-        : points_(points),
+        : BoruvkaRounds(std::move(core), scale, threads),
+          points_(points),
           metric_(metric),
-          core_(std::move(core)),
-          scale_(scale),
-          threads_(threads),
           nodes_(points.shape().nodes()),
           leaves_(leaves_of(points.shape())),
-          sets_(points.n_points()),
-          component_(points.n_points()),
-          ends_(points.n_points(), kNoRow),
-          bounds_(core_.ranks),
           least_core_(nodes_.size() * kBlock, kInfinity),
-          only_(nodes_.size() * kBlock, kNoRow),
-          best_(points.n_points(), SpanningEdge{kInfinity, kNoRow, kNoRow}),
-          offers_(points.n_points()) {
+          only_(nodes_.size() * kBlock, kNoRow) {
         fill_least_core();
     }
 
@@ -79,22 +51,6 @@ class Boruvka {
     }
 
    private:
-    static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    static constexpr std::size_t kPointsOfTask = 4096;  // fixed: what a task learns of its components stays in it
-
-    double reach(std::size_t a, std::size_t b, double rank) const {
-        return std::max(std::max(core_.ranks[a], core_.ranks[b]), rank * scale_);
-    }
-    bool has_edge(std::size_t slot) const {
-        return ends_[slot] != kNoRow && component_[static_cast<std::size_t>(ends_[slot])] != component_[slot];
-    }
-    template <class Body>
-    void for_points(Body&& body) {
-        const std::size_t n = points_.n_points();
-        parallel_for((n + kPointsOfTask - 1) / kPointsOfTask, threads_.for_work(static_cast<double>(n) * 20),
-                     [&](std::size_t task) { body(task * kPointsOfTask, std::min((task + 1) * kPointsOfTask, n)); });
-    }
-
     // The least core distance of each child's points.
     void fill_least_core() {
         for (std::size_t node = nodes_.size(); node-- > 0;) {
@@ -113,10 +69,7 @@ class Boruvka {
 
     // Components as they are now: of the points, and of the children that lie in one.
     void begin_round() {
-        for_points([&](std::size_t first, std::size_t last) {
-            for (std::size_t slot = first; slot < last; ++slot)
-                component_[slot] = static_cast<Row>(sets_.find(static_cast<UnionFind::Member>(slot)));
-        });
+        find_components();
         for (std::size_t node = nodes_.size(); node-- > 0;) {
             for (std::size_t c = 0; c < nodes_[node].n_children; ++c) {
                 const SlotRange slots = nodes_[node].child(c);
@@ -131,33 +84,6 @@ class Boruvka {
                 only_[node * kBlock + c] = is_one ? *first : kNoRow;
             }
         }
-    }
-
-    // Edges to the neighbours that are kept. One that weighs no more than the core distance cannot be bettered; others are a limit
-    // to begin with.
-    void take_kept_neighbors() {
-        for_points([&](std::size_t first, std::size_t last) {
-            for (std::size_t slot = first; slot < last; ++slot)
-                offers_[slot] = has_edge(slot) ? SpanningEdge{bounds_[slot], static_cast<Row>(slot), ends_[slot]} : kept_edge(slot);
-        });
-        for (const SpanningEdge& offer : offers_)
-            if (offer.to != kNoRow) improve(offer);
-    }
-    SpanningEdge kept_edge(std::size_t slot) {
-        ends_[slot] = kNoRow;
-        SpanningEdge lightest{kInfinity, static_cast<Row>(slot), kNoRow};
-        for (std::size_t i = slot * core_.n_kept; i < (slot + 1) * core_.n_kept; ++i) {
-            const auto other = static_cast<std::size_t>(core_.slots[i]);
-            if (component_[other] == component_[slot]) continue;
-            const double weight = reach(slot, other, core_.neighbor_ranks[i]);
-            if (weight < lightest.rank) lightest = {weight, static_cast<Row>(slot), core_.slots[i]};
-        }
-        if (lightest.rank <= bounds_[slot]) ends_[slot] = lightest.to;
-        return lightest;
-    }
-    void improve(const SpanningEdge& edge) {
-        SpanningEdge& best = best_[static_cast<std::size_t>(component_[static_cast<std::size_t>(edge.from)])];
-        if (edge < best) best = edge;
     }
 
     // The best edges that the points of a task have found lately, by component.
@@ -286,38 +212,12 @@ class Boruvka {
         }
     }
 
-    // Adds the best edge of every component, from light to heavy, unless it closes a cycle. False where a component has none.
-    bool merge(std::vector<SpanningEdge>& edges) {
-        std::vector<SpanningEdge> lightest;
-        for (std::size_t slot = 0; slot < points_.n_points(); ++slot) {
-            if (component_[slot] != static_cast<Row>(slot)) continue;
-            if (best_[slot].from == kNoRow) return false;
-            lightest.push_back(best_[slot]);
-            best_[slot] = {kInfinity, kNoRow, kNoRow};
-        }
-        std::sort(lightest.begin(), lightest.end());
-        for (const SpanningEdge& edge : lightest) {
-            const auto from = static_cast<UnionFind::Member>(edge.from), to = static_cast<UnionFind::Member>(edge.to);
-            if (sets_.join(from, to)) edges.push_back(edge);
-        }
-        return true;
-    }
-
     const BySlot<T>& points_;
     const M& metric_;
-    CoreNeighbors core_;
-    double scale_;
-    Threads threads_;
     const std::vector<ShapeNode>& nodes_;
     std::vector<Leaf> leaves_;
-    UnionFind sets_;
-    std::vector<Row> component_;        // of each slot in this round
-    std::vector<Row> ends_;             // the far end of a point's lightest edge, of weight bounds_; kNoRow
-    std::vector<double> bounds_;        // no edge of a point to another component is lighter
-    std::vector<double> least_core_;    // of each child
-    std::vector<Row> only_;             // the component that all points of a child are in; kNoRow
-    std::vector<SpanningEdge> best_;    // of each component, by its root
-    std::vector<SpanningEdge> offers_;  // of each point, from its kept neighbours
+    std::vector<double> least_core_;  // of each child
+    std::vector<Row> only_;           // the component that all points of a child are in; kNoRow
 };
 
 }  // namespace mercer::neighbors

@@ -110,7 +110,7 @@ def test_memory_stays_small_where_everybody_is_near():
         ({"eps": 0.0}, [[1.0]], "eps=0.0 is not valid"),
         ({"min_samples": 0}, [[1.0]], "min_samples=0 is not valid"),
         ({"metric": "nearest"}, [[1.0]], "metric='nearest' is not valid"),
-        ({"metric": "cosine", "algorithm": "kd_tree"}, [[1.0]], "not a valid metric for a KDTree"),
+        ({"metric": "canberra", "algorithm": "kd_tree"}, [[1.0]], "not a valid metric for a KDTree"),
         ({"metric": "precomputed"}, [[1.0, 2.0]], "square"),
         ({}, [[np.nan]], "NaN"),
         ({}, np.empty((0, 2)), "0 sample"),

@@ -14,7 +14,9 @@ from sklearn.metrics import adjusted_rand_score
 
 from mercer._native import kernels
 from mercer.cluster import HDBSCAN
+from mercer.cluster._density import is_for_products
 from mercer.cluster._spanning import SpanningTree
+from mercer.neighbors._search import ProductIndex
 from tests.cluster.test_dbscan import table
 from tests.reference import density_clusters as density
 
@@ -48,6 +50,45 @@ def test_the_spanning_tree_of_many_rows_is_minimal():
         tree = SpanningTree.of(rows, min_samples=5, metric="euclidean", n_threads=2)
         reach = density.reachability(cdist(rows, rows), 5)
         assert tree.weights.sum() == pytest.approx(density.spanning_weights(reach).sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", ["scattered", "clusters", "grid", "equal", "far"])
+@pytest.mark.parametrize(("n", "min_samples", "alpha"), [(2, 1, 1.0), (65, 1, 0.7), (700, 5, 1.0), (700, 40, 1.6)])
+def test_tiles_of_products_span_minimally(n, min_samples, alpha, kind, dtype):
+    random = np.random.RandomState(0)
+    X = random.normal(size=(n, 16))
+    X = {
+        "scattered": X,
+        "clusters": X + 20 * random.normal(size=(5, 16))[random.randint(5, size=n)],
+        "grid": random.randint(0, 2, size=(n, 16)) * 1.0,
+        "equal": np.zeros((n, 16)),
+        "far": X + 1e5,
+    }[kind].astype(dtype)
+    min_samples = min(min_samples, n)
+    trees = []
+    for n_threads in (1, 2):
+        tree = SpanningTree(np.empty(n - 1, dtype=np.int64), np.empty(n - 1, dtype=np.int64), np.empty(n - 1))
+        points = ProductIndex(X).points
+        assert kernels.product_spanning_tree(points, min_samples, alpha, tree.start, tree.end, tree.weights, n_threads)
+        trees.append(tree.table)
+    np.testing.assert_array_equal(*trees)
+    reach = density.reachability(cdist(X.astype(np.float64), X.astype(np.float64)), min_samples, alpha)
+    np.testing.assert_allclose(np.sort(tree.weights), density.spanning_weights(reach), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(tree.weights, reach[tree.start, tree.end], rtol=1e-12, atol=1e-12)
+    by_tree = SpanningTree.of(
+        X, min_samples=min_samples, alpha=alpha, metric="minkowski", p=2, metric_params={"w": np.ones(16)}
+    )
+    np.testing.assert_allclose(np.sort(by_tree.weights), np.sort(tree.weights), rtol=1e-12)
+
+
+def test_many_features_that_no_tree_parts_are_spanned_by_tiles():
+    random = np.random.RandomState(0)
+    X = random.normal(size=(3000, 30))
+    assert is_for_products(X, metric="euclidean", k=5)
+    assert not is_for_products(X, metric="manhattan", k=5)
+    assert not is_for_products(X[:, :3], metric="euclidean", k=5)
+    assert not is_for_products(0.01 * X + random.normal(size=(300, 30))[random.randint(300, size=3000)], metric="l2", k=5)
 
 
 def test_single_linkage_is_scipys():
@@ -190,10 +231,21 @@ def test_centres_are_scikit_learns():
         ({"metric": "precomputed"}, [[1.0, 2.0]], "symmetric"),
         ({"metric": "precomputed", "min_samples": 1}, [[0.0, 2.0], [1.0, 0.0]], "asymmetric"),
         ({"metric": "precomputed", "store_centers": "both"}, [[0.0, 2.0], [2.0, 0.0]], "Cannot store centers"),
-        ({"metric": "cosine", "algorithm": "ball_tree"}, [[1.0], [2.0]], "not a valid metric for a BallTree"),
+        ({"metric": "yule", "algorithm": "ball_tree"}, [[1.0], [2.0]], "not a valid metric for a BallTree"),
         ({}, np.empty((0, 2)), "0 sample"),
     ],
 )
 def test_what_cannot_be_is_refused(params, X, words):
     with pytest.raises(ValueError, match=words):
         HDBSCAN(**params).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("metric", "algorithm"), [("cosine", "kd_tree"), ("sqeuclidean", "ball_tree"), ("matching", "ball_tree")]
+)
+def test_a_tree_is_taken_for_every_metric_that_trees_have(metric, algorithm):
+    X = np.random.RandomState(0).normal(size=(40, 3)).round()
+    labels = HDBSCAN(metric=metric, algorithm=algorithm).fit_predict(X)
+    np.testing.assert_array_equal(labels, HDBSCAN(metric=metric).fit_predict(X))
+    if metric == "matching":
+        np.testing.assert_array_equal(labels, HDBSCAN(metric="hamming").fit_predict(X != 0))

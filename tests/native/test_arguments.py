@@ -372,6 +372,10 @@ READY = {
     "spanning_tree": lambda number: _density(
         number, 2, 1.0, *(_rows_of(dtype, SIZE - 1) for dtype in (np.int64, np.int64, np.float64))
     ),
+    "product_spanning_tree": lambda number: [
+        *(kernels.ProductPoints64(np.ones((SIZE, SIZE)), 1), 2, 1.0),
+        *(*(_rows_of(dtype, SIZE - 1) for dtype in (np.int64, np.int64, np.float64)), 2),
+    ],
     "label_reached": _near,
     "single_linkage": lambda number: [*_path(), _guarded((SIZE, 2), np.int64), _rows_of(np.float64), _rows_of(np.int64)],
     "condensed_labels": lambda number: [
@@ -409,7 +413,9 @@ for _kind in [name for name, target in vars(kernels).items() if hasattr(target, 
         f"{_kind}.count_within": lambda number, kind=_kind: _asked(kind, 1.0, _guarded((SIZE,), np.int64), 2),
     }
 for _kind in ("LshTables64", "LshTables32"):
-    READY[f"{_kind}.nearest"] = lambda number, kind=_kind: _asked(kind, 2, np.full(SIZE, -1), *_results(), 2)
+    READY[f"{_kind}.nearest"] = lambda number, kind=_kind: _asked(
+        kind, 2, np.full(SIZE, -1), _guarded((SIZE,), np.int64), *_results(), 2
+    )
 # Classes that take values, indices, offsets and a number of columns.
 SPARSE = ("CsrRows", "SparseColumns", "SparseDesign", "SparseRows")
 # Not kernels: they take no arrays, and some of them would run or allocate for as long or as much as they are told.

@@ -103,3 +103,16 @@ def test_lines_of_another_length_are_refused():
     search = Search.of(np.zeros((5, 5)), metric="precomputed")
     with pytest.raises(ValueError, match="4 features"):
         search.nearest(np.zeros((2, 4)), 1)
+
+
+def test_functions_get_sparse_rows_as_they_are():
+    X = sp.csr_array(_rows(12))
+    kinds = set()
+
+    def product(query, row):
+        kinds.add((sp.issparse(query), sp.issparse(row)))
+        return float(abs(np.sum((query.toarray() if sp.issparse(query) else query) - row.toarray())))
+
+    found = Search.of(X, metric=product).nearest(X, 3)[0]
+    np.testing.assert_array_equal(found, Search.of(X, metric=product).nearest(X.toarray(), 3)[0])
+    assert kinds == {(True, True), (False, True)}

@@ -65,3 +65,30 @@ def test_one_row_has_no_neighbour_and_more_than_there_are_is_refused():
         model.kneighbors([[1.0, 2.0]], n_neighbors=2)
     with pytest.raises(ValueError, match="metric='manhattan' is not valid"):
         LSH(metric="manhattan").fit([[1.0, 2.0]])
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e6])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_none_of_the_rows_it_is_compared_with_is_missed(dtype, shift):
+    X = (_clusters(2000, d=17) + shift).astype(dtype)
+    queries = (_clusters(40, d=17, seed=1) + shift).astype(dtype)
+    model = LSH(6, n_tables=2, n_bits=3, n_probes=8, random_state=0).fit(X)
+    assert model.share_ == 1
+    exact = Search.of(X, algorithm="brute").nearest(queries, 6)
+    for found, true in zip(model.kneighbors(queries), exact, strict=True):
+        np.testing.assert_array_equal(found, true)
+
+
+def test_probes_are_as_many_as_the_recall_needs():
+    X = _clusters(4000)
+    few, many = (LSH(5, target_recall=target, n_tables=2, random_state=0).fit(X) for target in (0.3, 0.95))
+    assert few.n_probes_ < many.n_probes_
+    assert few.share_ < many.share_ <= 0.5
+    assert (few.recall_ > 0.2, many.recall_ > 0.9) == (True, True)
+    assert _recall(many, X, 5) == pytest.approx(many.recall_, abs=0.06)
+
+
+def test_rows_beyond_single_precision_are_measured_exactly():
+    X = _clusters(300) * 1e150
+    model = LSH(4, n_tables=1, n_bits=2, n_probes=4, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.kneighbors(X[:9])[1], Search.of(X, algorithm="brute").nearest(X[:9], 4)[1])

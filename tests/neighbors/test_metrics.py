@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings, strategies as st
+from sklearn.metrics import DistanceMetric
 
+from mercer._params import InvalidParameterError
+from mercer.neighbors import BallTree, NearestNeighbors
 from mercer.neighbors._measures import ALIASES, METRICS, find_measure, metrics_of
 from mercer.neighbors._search import Search
 from tests.reference import neighbors as reference
@@ -198,3 +201,42 @@ def test_all_of_scikit_learns_metrics_are_there():
     assert wanted <= set(METRICS)
     assert set(VALID_METRICS["ball_tree"]) - {"pyfunc"} <= set(metrics_of("ball_tree"))
     assert set(VALID_METRICS["kd_tree"]) <= set(metrics_of("kd_tree"))
+
+
+OBJECTS = {
+    "euclidean": {},
+    "minkowski": {"p": 3.0, "w": np.arange(1.0, 6.0)},
+    "seuclidean": {"V": np.arange(1.0, 6.0)},
+    "mahalanobis": {"VI": np.diag(np.arange(1.0, 6.0))},
+    "manhattan": {},
+    "braycurtis": {},
+    "jaccard": {},
+    "haversine": {},
+}
+
+
+@pytest.mark.parametrize("metric", OBJECTS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_metric_objects_measure_as_their_names_do(metric, dtype):
+    given = DistanceMetric.get_metric(metric, dtype, **OBJECTS[metric])
+    X = _rows(metric, 60).astype(dtype)
+    for algorithm in ("auto", *_algorithms(metric)):
+        distances, rows = NearestNeighbors(n_neighbors=4, metric=given, algorithm=algorithm).fit(X).kneighbors(X[:9])
+        by_name = Search.of(X, metric=metric, metric_params=OBJECTS[metric], algorithm=algorithm)
+        np.testing.assert_array_equal(rows, by_name.nearest(X[:9], 4)[1])
+        np.testing.assert_allclose(distances, np.sort(given.pairwise(X[:9], X), axis=1)[:, :4], rtol=1e-5, atol=1e-3)
+    np.testing.assert_array_equal(BallTree(X, metric=given).query(X[:9], 4)[1], rows)
+
+
+def test_metric_objects_of_functions_are_these_functions():
+    given = DistanceMetric.get_metric("pyfunc", func=lambda a, b, scale: scale * np.abs(a - b).sum(), scale=2.0)
+    X = _rows("euclidean", 30)
+    distances, _ = NearestNeighbors(n_neighbors=2, metric=given).fit(X).kneighbors()
+    np.testing.assert_allclose(distances, 2 * NearestNeighbors(n_neighbors=2, p=1).fit(X).kneighbors()[0])
+    np.testing.assert_allclose(BallTree(X, metric=given).query(X, 3)[0][:, 1:], distances)
+
+
+def test_metric_objects_have_their_parameters_themselves():
+    given = DistanceMetric.get_metric("minkowski", p=3)
+    with pytest.raises(InvalidParameterError, match="an object, which has its parameters itself"):
+        NearestNeighbors(metric=given, metric_params={"w": [1.0]}).fit([[1.0]])

@@ -184,3 +184,24 @@ def test_wrong_arguments_are_refused():
     for call, words in wrong:
         with pytest.raises(ValueError, match=words):
             call()
+
+
+@pytest.mark.parametrize("n_leaves", [1, 3, 10])
+def test_bounded_searches_look_into_the_nearest_leaves(n_leaves):
+    random = np.random.RandomState(0)
+    X, queries = random.normal(size=(3000, 5)), random.normal(size=(60, 5))
+    tree = KDTree(X, leaf_size=24)
+    is_leaf = np.asarray(tree.node_data["is_leaf"]) == 1
+    lows, highs = tree.node_bounds[:, is_leaf]
+    leaves = [tree.idx_array[node["idx_start"] : node["idx_end"]] for node in tree.node_data[is_leaf]]
+    found = tree.query(queries, 4, max_leaves=n_leaves)[1]
+    differs = False
+    for query, rows in zip(queries, found, strict=True):
+        order = np.argsort(np.linalg.norm(np.maximum(np.maximum(lows - query, query - highs), 0), axis=1), kind="stable")
+        for n_taken in (n_leaves, n_leaves + 5):
+            taken = np.concatenate([leaves[leaf] for leaf in order[:n_taken]])
+            nearest = taken[np.argsort(np.linalg.norm(X[taken] - query, axis=1))[:4]]
+            if n_taken == n_leaves:
+                np.testing.assert_array_equal(rows, nearest)
+            differs = differs or bool((nearest != rows).any())
+    assert differs

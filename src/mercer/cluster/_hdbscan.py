@@ -32,7 +32,7 @@ from mercer._params import (
     check_value,
 )
 from mercer._trace import Certificate, Outcome, Status, warn
-from mercer.cluster._density import METRICS, Metric, RowDistances, require_tree
+from mercer.cluster._density import BLOCK, METRICS, Metric, RowDistances, require_tree
 from mercer.cluster._spanning import SpanningTree
 
 Labels = npt.NDArray[np.int64]
@@ -284,12 +284,19 @@ def _check_distances(X: Any) -> None:
             "HDBSCAN: The precomputed distance matrix is expected to be symmetric, however it has shape "
             f"{X.shape}. Please verify that the distance matrix was constructed correctly."
         )
-    is_symmetric = np.allclose(abs(X - X.T).data, 0) if sp.issparse(X) else np.allclose(X, X.T)
-    if not is_symmetric:
+    if not _is_symmetric(X):
         raise ValueError(
             "HDBSCAN: The precomputed distance matrix is expected to be symmetric, however its values appear to be asymmetric. "
             "Please verify that the distance matrix was constructed correctly."
         )
+
+
+def _is_symmetric(X: Any) -> bool:
+    """Up to rounding; of a dense matrix some lines are compared at a time, as all of them would be matrices of its size."""
+    if sp.issparse(X):
+        return bool(np.allclose(abs(X - X.T).data, 0))
+    step = max(1, BLOCK // X.shape[0])
+    return all(np.allclose(X[first : first + step], X[:, first : first + step].T) for first in range(0, X.shape[0], step))
 
 
 def _check_enough(params: SimpleNamespace, n_rows: int) -> None:

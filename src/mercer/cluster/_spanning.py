@@ -1,4 +1,4 @@
-"""Minimum spanning trees of mutual reachability: by a k-d tree, by rows of distances, or of a sparse graph."""
+"""Minimum spanning trees of mutual reachability: by a k-d tree, by tiles of products, by rows of distances, or of a graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from scipy.sparse import csgraph
 
 from mercer._arrays import FloatArray
 from mercer._native import kernels
-from mercer.cluster._density import PointTree, RowDistances
+from mercer.cluster._density import PointTree, RowDistances, is_for_products
+from mercer.neighbors._search import ProductIndex
 
 Rows = npt.NDArray[np.int64]
 ALMOST_ZERO = np.nextafter(0.0, 1.0)
@@ -33,13 +34,16 @@ class SpanningTree:
         The core distance of a row is that of its `min_samples`-th nearest, itself included; with 1, reach is the distance. The
         options are metric, metric_params, p and leaf_size.
         """
-        tree = PointTree.of(X, n_threads=n_threads, **options)
-        if tree is None:
-            options.pop("leaf_size", None)
-            return cls.by_rows(RowDistances(X, **options), min_samples=min_samples, alpha=alpha)
         n = X.shape[0]
         made = cls(np.empty(n - 1, dtype=np.int64), np.empty(n - 1, dtype=np.int64), np.empty(n - 1))
-        is_spanned = kernels.spanning_tree(*tree, min_samples, alpha, made.start, made.end, made.weights, n_threads)
+        asked = (min_samples, alpha, made.start, made.end, made.weights, n_threads)
+        if is_for_products(X, k=min_samples, **options):
+            is_spanned = kernels.product_spanning_tree(ProductIndex(X, n_threads=n_threads).points, *asked)
+        elif (tree := PointTree.of(X, n_threads=n_threads, **options)) is not None:
+            is_spanned = kernels.spanning_tree(*tree, *asked)
+        else:
+            options.pop("leaf_size", None)
+            return cls.by_rows(RowDistances(X, **options), min_samples=min_samples, alpha=alpha)
         if not is_spanned:
             raise OverflowError("some rows are infinitely far from all others: their distances overflow.")
         return made

@@ -41,7 +41,12 @@ def choose_algorithm(measure: Measure, X: FloatArray, k: int) -> str:
     tree = "kd_tree" if "kd_tree" in trees else trees[0]
     if tree == "kd_tree" and n_features <= FEW_FEATURES:
         return tree
-    return tree if _tree_cost(expected_leaves(measure, X, k, tree), n_features) <= _brute_cost(measure, X.shape) else "brute"
+    return tree if is_tree_faster(measure, X, k, tree) else "brute"
+
+
+def is_tree_faster(measure: Measure, X: FloatArray, k: int, tree: str, *, factor: float = 1.0) -> bool:
+    """Whether a tree that looks into `factor` times as many leaves as for k neighbours is faster than brute force."""
+    return _tree_cost(factor * expected_leaves(measure, X, k, tree), X.shape[1]) <= _brute_cost(measure, X.shape)
 
 
 def _tree_cost(n_leaves: float, n_features: int) -> float:

@@ -16,6 +16,7 @@ from mercer._base import MercerEstimator
 from mercer._parallel import effective_threads
 from mercer._params import _REFUSED, Infinity, Integer, Mapped, Null, NumberOfJobs, OneOf, Real, Rule, check_value
 from mercer._trace import warn
+from mercer.neighbors._measures import is_metric_object
 from mercer.neighbors._search import ALGORITHMS, Search
 
 KEEP_ZEROS = ("csr", "csc", "coo", "lil")  # formats that keep zeros as entries
@@ -23,13 +24,13 @@ MOST_ENTRIES = 1 << 22  # neighbours of queries that predictions hold at a time
 
 
 class MetricRule(Rule):
-    """The name of a metric, which is looked up where the search is made, or a function of two rows."""
+    """The name of a metric, which is looked up where the search is made, a function of two rows, or scikit-learn's object."""
 
     def accept(self, value: Any) -> Any:
-        return value if isinstance(value, str) or callable(value) else _REFUSED
+        return value if isinstance(value, str) or callable(value) or is_metric_object(value) else _REFUSED
 
     def describe(self) -> str:
-        return "the name of a metric or a callable"
+        return "the name of a metric, a callable or a DistanceMetric"
 
 
 # The parameters that all of them have.

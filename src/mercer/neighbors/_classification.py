@@ -118,7 +118,7 @@ class KNeighborsClassifier(NeighborsSweep, NearestVotes):
         How many rows a leaf of a tree holds at most.
     p : float, default=2
         The power of Minkowski's distance.
-    metric : str or callable, default="minkowski"
+    metric : str, callable or DistanceMetric, default="minkowski"
         The distance: a name, "precomputed" for X that holds distances, or a function of two rows.
     metric_params : dict, default=None
         Parameters of the metric, such as `w`, weights of the features of Minkowski's distance.
@@ -238,7 +238,7 @@ class RadiusNeighborsClassifier(WithinOf, VotingNeighbors):
         How many rows a leaf of a tree holds at most.
     p : float, default=2
         The power of Minkowski's distance.
-    metric : str or callable, default="minkowski"
+    metric : str, callable or DistanceMetric, default="minkowski"
         The distance: a name, "precomputed" for X that holds distances, or a function of two rows.
     outlier_label : label, "most_frequent", list of labels or None, default=None
         The class of a row without neighbours: a label (one for each output, in a list, where there are several) or that of most

@@ -122,7 +122,8 @@ def _parts(lines: FloatArray) -> Iterator[tuple[int, FloatArray]]:
 class FunctionIndex:
     """Rows among which a function of two rows measures, a block of distances at a time.
 
-    It is asked for every pair of a query and a row, the query first. It is not saved in files, which hold no functions.
+    It is asked for every pair of a query and a row, the query first; sparse rows are given as sparse matrices of one row. It is
+    not saved in files, which hold no functions.
     """
 
     algorithm = "brute"
@@ -156,8 +157,8 @@ class FunctionIndex:
 
     def _lines(self, queries: Any) -> Iterator[tuple[int, FloatArray]]:
         """The distances of all rows to some queries at a time, with the first query's number."""
-        asking = _dense(self.X if queries is None else queries)
-        rows = _dense(self.X)
+        rows = _each_row(self.X)
+        asking = rows if queries is None else _each_row(queries)
         n_lines = max(1, BLOCK_BYTES // (8 * len(rows)))
         for first in range(0, max(len(asking), 1), n_lines):
             some = asking[first : first + n_lines]
@@ -167,5 +168,5 @@ class FunctionIndex:
             yield first, lines
 
 
-def _dense(X: Any) -> FloatArray:
-    return np.asarray(X.toarray() if sp.issparse(X) else X)
+def _each_row(X: Any) -> Any:
+    return [X[[i], :] for i in range(X.shape[0])] if sp.issparse(X) else X

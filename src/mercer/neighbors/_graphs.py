@@ -168,7 +168,7 @@ class KNeighborsTransformer(NearestOf, _GraphTransformer):
         How rows are searched; it changes the time, and nothing of the answer.
     leaf_size : int, default=30
         How many rows a leaf of a tree holds at most.
-    metric : str or callable, default="minkowski"
+    metric : str, callable or DistanceMetric, default="minkowski"
         The distance: a name, or a function of two rows.
     p : float, default=2
         The power of Minkowski's distance.
@@ -290,7 +290,7 @@ class RadiusNeighborsTransformer(WithinOf, _GraphTransformer):
         How rows are searched; it changes the time, and nothing of the answer.
     leaf_size : int, default=30
         How many rows a leaf of a tree holds at most.
-    metric : str or callable, default="minkowski"
+    metric : str, callable or DistanceMetric, default="minkowski"
         The distance: a name, or a function of two rows.
     p : float, default=2
         The power of Minkowski's distance.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -14,15 +15,17 @@ from mercer._arrays import FloatArray, check_X
 from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._native import kernels
 from mercer._parallel import effective_threads
-from mercer._params import Instance, Integer, Null, NumberOfJobs, OneOf, RandomState, Rule, check_params
+from mercer._params import Instance, Integer, Null, NumberOfJobs, OneOf, RandomState, Real, Rule, check_params
 from mercer._saved import saved
+from mercer.neighbors._algorithm import LEAST_PRODUCT_FEATURES
 from mercer.neighbors._measures import Measure, find_measure
-from mercer.neighbors._search import FlatIndex, Search, by_precision
+from mercer.neighbors._search import FlatIndex, ProductIndex, Search, by_precision
 
 Ints = npt.NDArray[np.int64]
 METRICS = ("euclidean", "l2", "sqeuclidean", "seuclidean", "mahalanobis", "cosine", "correlation")
 MOST_BITS = 24
-BUCKET = 16  # rows that a bucket is to have
+BUCKET = 4  # rows that a bucket is to have: few, as several are looked into and clusters fill some with many
+MOST_SHARE = 0.5  # of all rows that the default compares a query with
 SAMPLE = 1000  # rows that say where a plane halves all of them
 
 
@@ -31,39 +34,64 @@ class LshIndex:
     """Rows, as the metric measures them, in the buckets of several tables of planes."""
 
     def __init__(self, measure: Measure, X: FloatArray, planes: FloatArray, offsets: FloatArray, n_tables: int) -> None:
-        self.measure, self.X, self.planes, self.offsets, self.n_tables = measure, X, planes, offsets, n_tables
+        self.measure, self.planes, self.offsets, self.n_tables = measure, planes, offsets, n_tables
         kind = kernels.LshTables32 if X.dtype == np.float32 else kernels.LshTables64
         self._tables = kind(X, planes, offsets, n_tables, effective_threads(None))
 
     def __reduce__(self) -> Any:
         return LshIndex, (self.measure, self.X, self.planes, self.offsets, self.n_tables)
 
+    @property
+    def X(self) -> FloatArray:
+        """The rows, which the kernel holds."""
+        return np.asarray(self._tables.points).reshape(-1, self.planes.shape[1])
+
     def nearest(
         self, queries: FloatArray, k: int, n_probes: int, *, left_out: Ints | None = None, n_threads: int = 1
-    ) -> tuple[FloatArray, Ints]:
-        """Of the rows in the buckets of each query, which the measure has mapped already, the k nearest."""
-        distances, rows = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.int64)
-        self._tables.nearest(self.measure.kernel, *by_precision(queries), n_probes, left_out, distances, rows, n_threads)
-        return distances, rows
+    ) -> tuple[FloatArray, Ints, Ints]:
+        """Of the rows in the buckets of each query, which the measure has mapped already, the k nearest.
 
-    def recall(self, rows: Ints, k: int, n_probes: int, *, n_threads: int = 1) -> float:
-        """The share of the k nearest neighbours of some rows, without themselves, that are found, or others as near."""
-        queries = self.X[rows]
-        found, _ = self.nearest(queries, k, n_probes, left_out=rows, n_threads=n_threads)
-        exact, places = Search(Measure("euclidean", self.measure.formula), FlatIndex(self.X)).nearest(
-            queries, k + 1, n_threads=n_threads
-        )
+        Distances, row numbers, and with how many rows each query was compared.
+        """
+        distances, rows = np.empty((len(queries), k)), np.empty((len(queries), k), dtype=np.int64)
+        n_compared = np.empty(len(queries), dtype=np.int64)
+        asked = (self.measure.kernel, *by_precision(queries), n_probes, left_out)
+        self._tables.nearest(*asked, n_compared, distances, rows, n_threads)
+        return distances, rows, n_compared
+
+
+class _Sample:
+    """Some rows and how far their k-th nearest neighbours are, themselves left out: what is found is measured by them."""
+
+    def __init__(self, index: LshIndex, rows: Ints, k: int, *, n_threads: int) -> None:
+        self.index, self.rows, self.k, self.n_threads = index, rows, k, n_threads
+        self.queries = index.X[rows]
+        formula = index.measure.formula  # of rows that are mapped already
+        brute = ProductIndex if self.queries.shape[1] >= LEAST_PRODUCT_FEATURES else FlatIndex
+        search = Search(Measure("euclidean", formula), brute(index.X, n_threads=n_threads))
+        exact, places = search.nearest(self.queries, k + 1, n_threads=n_threads)
         is_other = places != rows[:, None]
         is_other[is_other.all(axis=1), -1] = False  # it lies behind k duplicates
-        farthest = exact[is_other].reshape(len(rows), k)[:, -1:]
-        return float((found <= farthest).mean())
+        self.farthest = exact[is_other].reshape(len(rows), k)[:, -1:]
+
+    def part(self, part: slice) -> _Sample:
+        """Some of its rows."""
+        made = copy.copy(self)
+        made.rows, made.queries, made.farthest = self.rows[part], self.queries[part], self.farthest[part]
+        return made
+
+    def recall(self, n_probes: int) -> tuple[float, float]:
+        """The share of their neighbours that are found, or of others as near; and the share of rows they are compared with."""
+        found, _, n_compared = self.index.nearest(self.queries, self.k, n_probes, left_out=self.rows, n_threads=self.n_threads)
+        return float((found <= self.farthest).mean()), float(n_compared.mean() / len(self.index.X))
 
 
 class LSH(MercerEstimator):
     """Approximate nearest neighbours by random hyperplanes: a row is looked for in the buckets that a query falls in.
 
     Each of `n_tables` tables divides the rows by `n_bits` random planes, every one of which has half of them on either side. A
-    query is compared with the rows of its own bucket in each table and of those buckets that the nearest planes part from it.
+    query is compared with the rows of its own bucket in each table and of those buckets that the nearest planes part from it,
+    in the order of the squared distances to the planes that are crossed (multi-probe).
 
     Parameters
     ----------
@@ -72,14 +100,17 @@ class LSH(MercerEstimator):
     n_tables : int, default=8
         More find more, and cost memory and time in proportion.
     n_bits : int or None, default=None
-        Planes of a table, 24 at most; None leaves about 16 rows in a bucket.
-    n_probes : int, default=8
-        Buckets of a table that are looked into: 1 is a query's own alone.
+        Planes of a table, 24 at most; None leaves about four rows in a bucket.
+    n_probes : int or None, default=None
+        Buckets of a table that are looked into: 1 is a query's own alone. None takes the least power of two that finds
+        `target_recall` of the neighbours of `n_recall` rows, but none that compares with more than half of all rows.
+    target_recall : float, default=0.9
+        What share of the neighbours `n_probes=None` is to find.
     metric : {"euclidean", "l2", "sqeuclidean", "seuclidean", "mahalanobis", "cosine", "correlation"}, default="euclidean"
     metric_params : dict, default=None
         Parameters of the metric.
     n_recall : int, default=200
-        How many rows, drawn at random, `recall_` is measured by.
+        How many rows, drawn at random, `recall_` is measured by, and as many others choose the number of probes.
     random_state : int, RandomState or None, default=None
     n_jobs : int, default=None
         Threads; None means as many as there are processors. The result does not depend on it.
@@ -87,8 +118,12 @@ class LSH(MercerEstimator):
     Attributes
     ----------
     recall_ : float
-        The share of the true nearest neighbours that were found for the rows drawn, themselves left out.
+        The share of the true nearest neighbours that were found for the rows drawn, themselves left out. They are other rows
+        than those by which the number of probes was chosen.
+    share_ : float
+        The share of all rows that these were compared with, on average: what the search costs.
     n_bits_ : int
+    n_probes_ : int
     index_ : LshIndex
     n_samples_fit_ : int
     n_features_in_ : int
@@ -96,8 +131,17 @@ class LSH(MercerEstimator):
 
     Notes
     -----
-    O(d n_tables n_bits) for the buckets of a query and O(d) for each row in them: n / 2^n_bits a bucket. Distances are exact;
-    only rows may be missing. A query whose buckets hold fewer rows than asked for is compared with all.
+    When to use it: for rows that lie in clusters, some hundred thousand or more of them with many features, where some missing
+    neighbours do no harm. Of 10 neighbours, with clusters of 200 rows whose centres are three of their deviations apart in each
+    feature, queries were 4 times as fast as brute force among 100,000 rows of 50 features and 12 times as fast among
+    1,000,000, with a recall of .93 to .95. Where rows fill the space evenly, no plane parts far rows without near ones:
+    `share_` then says that a query is compared with several per cent of all rows, and brute force, whose tiles measure some ten
+    rows in the time of one here, is faster and finds all. With few features a tree is (`NearestNeighbors`).
+
+    O(d n_tables n_bits) for the buckets of a query and O(d) for each row in them. Distances are exact, and of the rows that a
+    query is compared with none nearer is missed: rough distances in single precision, with a bound on their rounding, say which
+    few are measured. A query whose buckets hold fewer rows than asked for is compared with all. Memory: the rows twice, the
+    second time in single precision, and 4 bytes a row and table.
 
     Examples
     --------
@@ -118,7 +162,8 @@ class LSH(MercerEstimator):
         "n_neighbors": Integer(1),
         "n_tables": Integer(1, most=1000),
         "n_bits": Null() | Integer(1, most=MOST_BITS),
-        "n_probes": Integer(1),
+        "n_probes": Null() | Integer(1),
+        "target_recall": Real(above=0, most=1),
         "metric": OneOf(*METRICS),
         "metric_params": Null() | Instance(dict),
         "n_recall": Integer(1),
@@ -132,7 +177,8 @@ class LSH(MercerEstimator):
         *,
         n_tables: int = 8,
         n_bits: int | None = None,
-        n_probes: int = 8,
+        n_probes: int | None = None,
+        target_recall: float = 0.9,
         metric: str = "euclidean",
         metric_params: Mapping[str, Any] | None = None,
         n_recall: int = 200,
@@ -143,6 +189,7 @@ class LSH(MercerEstimator):
         self.n_tables = n_tables
         self.n_bits = n_bits
         self.n_probes = n_probes
+        self.target_recall = target_recall
         self.metric = metric
         self.metric_params = metric_params
         self.n_recall = n_recall
@@ -174,10 +221,28 @@ class LSH(MercerEstimator):
         some = mapped[random.choice(n_rows, size=min(SAMPLE, n_rows), replace=False)]
         offsets = np.array([np.median((some * plane).sum(axis=1)) for plane in planes], dtype=np.float64)
         index = LshIndex(measure, mapped, planes, offsets, params.n_tables)
-        drawn = random.choice(n_rows, size=min(params.n_recall, n_rows), replace=False).astype(np.int64)
         k = min(params.n_neighbors, n_rows - 1)
-        recall = index.recall(drawn, k, params.n_probes, n_threads=threads) if k > 0 else 1.0
-        return self._finish(task, {"index_": index, "n_bits_": n_bits, "recall_": recall, "n_samples_fit_": n_rows})
+        n_probes, recall, share = params.n_probes or 1, 1.0, 1.0
+        if k > 0:
+            n_drawn = params.n_recall * (1 if params.n_probes else 2)
+            drawn = random.choice(n_rows, size=min(n_drawn, n_rows), replace=False).astype(np.int64)
+            sample = _Sample(index, drawn, k, n_threads=threads)
+            if params.n_probes is None:
+                half = len(drawn) // 2
+                n_probes = _enough_probes(sample.part(slice(half, None)), params.target_recall, most=2**n_bits)
+                sample = sample.part(slice(max(half, 1)))
+            recall, share = sample.recall(n_probes)
+        return self._finish(
+            task,
+            {
+                "index_": index,
+                "n_bits_": n_bits,
+                "n_probes_": n_probes,
+                "recall_": recall,
+                "share_": share,
+                "n_samples_fit_": n_rows,
+            },
+        )
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """The nearest rows that are found.
@@ -205,5 +270,16 @@ class LSH(MercerEstimator):
             raise ValueError(f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {k}, n_samples_fit = {n_there}.")
         left_out = np.arange(self.n_samples_fit_) if X is None else None
         queries = self.index_.X if X is None else self.index_.measure.mapped(check_X(self, X, reset=False), threads)
-        distances, rows = self.index_.nearest(queries, int(k), self.n_probes, left_out=left_out, n_threads=threads)
+        distances, rows, _ = self.index_.nearest(queries, int(k), self.n_probes_, left_out=left_out, n_threads=threads)
         return (distances, rows) if return_distance else rows
+
+
+def _enough_probes(sample: _Sample, target: float, *, most: int) -> int:
+    """The least power of two that finds enough, or the last one with which no more than half of all rows are looked at."""
+    n_probes = 1
+    while n_probes < most:
+        recall, share = sample.recall(n_probes)
+        if recall >= target or share > MOST_SHARE / 2:
+            break
+        n_probes *= 2
+    return n_probes

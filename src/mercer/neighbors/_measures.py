@@ -207,8 +207,41 @@ def metrics_of(algorithm: str) -> list[str]:
     return [name for name in METRICS if algorithm in ("brute", *_REGISTRY[ALIASES.get(name, name)].trees)]
 
 
+def is_metric_object(metric: Any) -> bool:
+    """Whether a metric is an object of scikit-learn's `DistanceMetric`."""
+    if isinstance(metric, str) or not hasattr(metric, "rdist_to_dist"):
+        return False
+    from sklearn.metrics import DistanceMetric  # by few asked for, and slow to import
+
+    return isinstance(metric, DistanceMetric)
+
+
+def by_name(metric: Any, metric_params: Mapping[str, Any] | None) -> tuple[Any, Mapping[str, Any] | None]:
+    """A metric and its parameters; an object of `DistanceMetric` by the name that it has, or as the function that it calls.
+
+    The object's class is called by the metric, and what pickle would store of it are p, a vector (w or V) and a matrix (VI), or
+    a function and its parameters behind them.
+    """
+    if not is_metric_object(metric):
+        return metric, metric_params
+    if metric_params:
+        raise InvalidParameterError(
+            f"metric_params={dict(metric_params)!r} is not valid for metric={metric!r}, an object, which has its parameters "
+            "itself; it must be None."
+        )
+    name = type(metric).__name__.rstrip("0123456789").removesuffix("Distance").lower()
+    p, vector, matrix, *function = metric.__reduce__()[2]
+    if name == "pyfunc":
+        return function[0], dict(function[1])
+    parameters = {"minkowski": {"p": p}, "seuclidean": {"V": vector}, "mahalanobis": {"VI": matrix}}.get(name, {})
+    if name == "minkowski" and np.size(vector) > 1:
+        parameters["w"] = vector
+    return name, parameters
+
+
 def find_measure(metric: Any, *, p: float, metric_params: Mapping[str, Any] | None, X: Any) -> Measure:
-    """The measure of a metric's name for rows like X."""
+    """The measure of a metric's name, or of a metric object, for rows like X."""
+    metric, metric_params = by_name(metric, metric_params)
     name = ALIASES.get(metric, metric) if isinstance(metric, str) else metric
     entry = _REGISTRY.get(name) if isinstance(name, str) else None
     if entry is None:

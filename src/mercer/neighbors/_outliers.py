@@ -153,7 +153,7 @@ class LocalOutlierFactor(OutlierMixin, NearestOf):  # type: ignore[misc]  # scik
         How rows are searched; it changes the time, and nothing of the answer.
     leaf_size : int, default=30
         How many rows a leaf of a tree holds at most.
-    metric : str or callable, default="minkowski"
+    metric : str, callable or DistanceMetric, default="minkowski"
         The distance: a name, "precomputed" for X that holds distances, or a function of two rows.
     p : float, default=2
         The power of Minkowski's distance.

@@ -76,7 +76,7 @@ class KNeighborsRegressor(NeighborsSweep, NearestMeans):
         How many rows a leaf of a tree holds at most.
     p : float, default=2
         The power of Minkowski's distance.
-    metric : str or callable, default="minkowski"
+    metric : str, callable or DistanceMetric, default="minkowski"
         The distance: a name, "precomputed" for X that holds distances, or a function of two rows.
     metric_params : dict, default=None
         Parameters of the metric, such as `w`, weights of the features of Minkowski's distance.
@@ -185,7 +185,7 @@ class RadiusNeighborsRegressor(WithinOf, AveragingNeighbors):
         How many rows a leaf of a tree holds at most.
     p : float, default=2
         The power of Minkowski's distance.
-    metric : str or callable, default="minkowski"
+    metric : str, callable or DistanceMetric, default="minkowski"
         The distance: a name, "precomputed" for X that holds distances, or a function of two rows.
     metric_params : dict, default=None
         Parameters of the metric, such as `w`, weights of the features of Minkowski's distance.

@@ -20,7 +20,7 @@ from mercer._random import as_random_state
 from mercer._saved import saved
 from mercer.neighbors._algorithm import choose_algorithm, is_by_products
 from mercer.neighbors._given import BLOCK_BYTES, Answers, FunctionIndex, GivenIndex, join_found
-from mercer.neighbors._measures import Measure, find_measure
+from mercer.neighbors._measures import Measure, by_name, find_measure
 from mercer.neighbors._sparse_rows import SparseIndex
 
 IntArray = npt.NDArray[np.int64]
@@ -55,7 +55,7 @@ class ProductIndex:
     n_threads = 1  # that make it again, from a file
 
     def __init__(self, X: FloatArray, *, n_threads: int = 1) -> None:
-        self.X = X
+        self.shape: tuple[int, int] = X.shape
         kind = kernels.ProductPoints32 if X.dtype == np.float32 else kernels.ProductPoints64
         self.points = kind(X, n_threads)
 
@@ -63,8 +63,9 @@ class ProductIndex:
         return ProductIndex, (self.X,)
 
     @property
-    def shape(self) -> tuple[int, int]:
-        return self.X.shape
+    def X(self) -> FloatArray:
+        """The rows, which the kernel holds."""
+        return np.asarray(self.points.values).reshape(self.shape)
 
 
 @saved("mercer.neighbors.KdIndex")
@@ -180,8 +181,10 @@ class Search:
         """Make rows of X ready, which is checked already: float32 or float64, dense of any strides or sparse (CSR).
 
         `k` is what will be asked for. With metric="precomputed", X holds distances between the rows, and queries are lines of
-        distances to them; a sparse X is a graph of the distances that are known. A metric may be a function of two rows.
+        distances to them; a sparse X is a graph of the distances that are known. A metric may be a function of two rows, or an
+        object of scikit-learn's `DistanceMetric`.
         """
+        metric, metric_params = by_name(metric, metric_params)
         if (is_given := isinstance(metric, str) and metric == "precomputed") or callable(metric):
             _require_brute(algorithm, metric)
             if is_given:

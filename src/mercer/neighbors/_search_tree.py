@@ -16,7 +16,7 @@ from mercer._parallel import effective_threads
 from mercer._params import InvalidParameterError
 from mercer._saved import saved
 from mercer.neighbors._density_kernels import KERNELS, log_norm
-from mercer.neighbors._measures import Measure, find_measure
+from mercer.neighbors._measures import Measure, by_name, find_measure
 from mercer.neighbors._search import Search
 
 Ints = npt.NDArray[np.int64]
@@ -55,9 +55,10 @@ class SearchTree:
         if sample_weight is not None and weights is None:  # all alike: as none, but for their sum
             self.sample_weight = np.full(self._search.shape[0], float(np.ravel(sample_weight)[0]))
 
-    def _grown(self, X: FloatArray, metric: Any, metric_params: Mapping[str, Any]) -> GrownTree:
+    def _grown(self, X: FloatArray, metric: Any, given: Mapping[str, Any]) -> GrownTree:
+        metric, metric_params = by_name(metric, given)
         if callable(metric) and self.takes_functions:
-            _require_distance(metric, X[0], metric_params)
+            _require_distance(metric, X[0], metric_params or {})
             return GrownTree(Search.of(X, metric=metric, metric_params=metric_params), np.array(X))
         measure = find_measure(metric, p=2, metric_params=metric_params, X=X)
         if self.algorithm not in measure.algorithms:

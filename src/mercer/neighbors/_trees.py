@@ -25,7 +25,7 @@ class KDTree(SearchTree):
         The rows. float32 is kept.
     leaf_size : int, default=40
         How many rows a leaf has at most, rounded up to whole blocks of eight.
-    metric : str, default="minkowski"
+    metric : str or DistanceMetric, default="minkowski"
         One of `valid_metrics`.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows in `kernel_density`.
@@ -109,7 +109,7 @@ class BallTree(SearchTree):
         The rows. float32 is kept.
     leaf_size : int, default=40
         How many rows a leaf has at most, rounded up to whole blocks of eight.
-    metric : str or callable, default="minkowski"
+    metric : str, callable or DistanceMetric, default="minkowski"
         One of `valid_metrics`, or a function of two rows, which is asked for every pair: nothing says that it obeys the
         triangle inequality.
     sample_weight : array-like of shape (n_samples,), default=None

@@ -27,7 +27,7 @@ class NearestNeighbors(MultiOutputMixin, NearestOf, WithinOf):  # type: ignore[m
         the number of neighbours.
     leaf_size : int, default=30
         How many rows a leaf of a tree holds at most.
-    metric : str or callable, default="minkowski"
+    metric : str, callable or DistanceMetric, default="minkowski"
         The distance: a name, "precomputed" for X that holds distances, or a function of two rows.
     p : float, default=2
         The power of Minkowski's distance: 1, 2 and infinity are the Manhattan, the Euclidean and the maximum distance.
