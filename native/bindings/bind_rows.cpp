@@ -14,12 +14,12 @@ void bind_products(nb::module_& m) {
     const auto maybe = nb::arg().noconvert().none();
     m.def(
         "row_values",
-        [](const Source& x, In1<double> given, double constant, Out1<double> values) {
+        [](const Source& x, In1<double> given, double constant, Out1<double> values, int n_threads) {
             require(given.shape(0) == x.cols() && values.shape(0) == x.rows(),
                     "row_values: the vector must have one value per column of X, and the result one per row");
-            row_values<Rows>(x, vector<double>(given), constant, vector<double>(values));
+            row_values<Rows>(x, vector<double>(given), constant, vector<double>(values), threads(n_threads));
         },
-        nb::arg(), array, nb::arg(), array, ReleaseGil());
+        nb::arg(), array, nb::arg(), array, nb::arg(), ReleaseGil());
     m.def(
         "column_sums",
         [](const Source& x, In1<double> given, Out1<double> sums) {
