@@ -127,7 +127,7 @@ class IncrementalPCA(PrincipalComponents):
         task = FitTask.start(self, X)
         seen: Seen | None = None
         for batch in gen_batches(X.shape[0], batch_size, min_batch_size=params.n_components or 0):
-            seen = _added(seen, X[batch].toarray() if sp.issparse(X) else X[batch], params.n_components)
+            seen = self._added(seen, X[batch].toarray() if sp.issparse(X) else X[batch], params.n_components)
         return self._finish_with(task, seen, X, batch_size_=batch_size)
 
     @fit_method
@@ -155,14 +155,12 @@ class IncrementalPCA(PrincipalComponents):
         if check_input:
             X = check_X(self, X, reset=seen is None)
         task = FitTask.start(self, X)
-        return self._finish_with(task, _added(seen, X, params.n_components), X)
+        return self._finish_with(task, self._added(seen, X, params.n_components), X)
 
     def _finish_with(self, task: FitTask, seen: Seen | None, X: Any, **others: Any) -> IncrementalPCA:
         """Store what was seen and the components of it."""
         assert seen is not None  # of one row at least
         spectrum = seen.spectrum(X.dtype)
-        if not np.isfinite(spectrum.total):
-            require_no_overflow(self, X, "the sums of squares of its columns")
         attributes = {
             **spectrum.attributes(seen.n_components, seen.n_rows, X.dtype),
             "var_": seen.column_variances.astype(X.dtype),
@@ -171,6 +169,13 @@ class IncrementalPCA(PrincipalComponents):
             **others,
         }
         return self._finish(task, attributes, Outcome(spectrum.certificate()))
+
+    def _added(self, seen: Seen | None, rows: FloatArray, n_components: int | None) -> Seen:
+        """What was seen, and more rows; sums that are not finite are an error."""
+        seen = _first(rows, n_components) if seen is None else seen.added(rows)
+        if not np.isfinite(seen.column_variances).all():
+            require_no_overflow(self, rows, "the sums of squares of its columns")
+        return seen
 
     def _seen(self, n_components: int | None) -> Seen | None:
         """What earlier calls have left; None before the first."""
@@ -253,7 +258,7 @@ class SeenComponents(NamedTuple):
 
     @staticmethod
     def _decomposed(stacked: FloatArray, moments: ColumnMoments, n_components: int) -> SeenComponents:
-        if not np.isfinite(moments.deviation).all():
+        if not np.isfinite(moments.deviation).all():  # the caller looks for the culprit
             return SeenComponents(n_components, moments, moments.mean, stacked, np.nan)
         _, singular, vectors = scipy.linalg.svd(stacked, full_matrices=False, check_finite=False)
         components, operator = with_fixed_signs(vectors[:n_components]), operator_of(stacked)
@@ -271,10 +276,8 @@ class SeenComponents(NamedTuple):
 Seen = SeenSums | SeenComponents
 
 
-def _added(seen: Seen | None, rows: FloatArray, n_components: int | None) -> Seen:
-    """What was seen, and more rows; the first ones decide how many components there are, and how rows are kept."""
-    if seen is not None:
-        return seen.added(rows)
+def _first(rows: FloatArray, n_components: int | None) -> Seen:
+    """The first rows, which decide how many components there are, and how rows are kept."""
     n, d = rows.shape
     if n_components is not None and n_components > d:
         raise ValueError(

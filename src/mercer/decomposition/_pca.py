@@ -11,8 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, check_X, require_finite, require_no_overflow
 from mercer._base import FitTask, fit_method
+from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, Null, OneOf, RandomState, Real, Rule, check_params
 from mercer._random import as_random_state
+from mercer._statistics import ColumnMoments
 from mercer._trace import Outcome
 from mercer.decomposition import _spectra
 from mercer.decomposition._dimension import likeliest_dimension, n_components_for_share
@@ -106,7 +108,7 @@ class PCA(PrincipalComponents):
     >>> pca.explained_variance_ratio_.round(4).tolist()
     [0.9924, 0.0076]
     >>> pca.transform([[0, 1]]).round(3).tolist()
-    [[0.545, 0.839]]
+    [[0.545, 0.838]]
     """
 
     _input_tags = ("sparse",)
@@ -255,47 +257,49 @@ def _checked_number(params: SimpleNamespace, X: Any, solver: str) -> int | float
 
 
 def _solve(estimator: Any, X: Any, solver: str, n_components: int | float | str, params: SimpleNamespace) -> Spectrum:
-    """The spectrum by the chosen solver; X that is not finite is an error."""
+    """The spectrum by the chosen solver; X that is not finite, or whose squares are not, is an error."""
     count = n_components if isinstance(n_components, int) else None
     if solver in ("gram", "covariance_eigh"):
         spectrum = _by_gram_matrix(X, count, may_give_way=solver == "gram")
-        if not np.isfinite(spectrum.total):
-            require_no_overflow(estimator, X, "the sums of squares of its columns")
-        return spectrum
+        if spectrum is not None:
+            _require_finite_total(estimator, X, spectrum.total)
+            return spectrum
     require_finite(estimator, X)
-    if solver == "full":
-        spectrum = _spectra.from_svd(X)
-    elif solver == "arpack":
-        spectrum = _spectra.from_lanczos(X, count, tol=params.tol, random=as_random_state(params.random_state))
-    else:
-        n_iter = params.iterated_power
-        if n_iter == "auto":
-            n_iter = 7 if count < 0.1 * min(X.shape) else 4
-        spectrum = _spectra.from_random_starts(
-            X,
-            count,
-            n_oversamples=params.n_oversamples,
-            n_iter=n_iter,
-            normalizer=params.power_iteration_normalizer,
-            random=as_random_state(params.random_state),
-        )
-    if not np.isfinite(spectrum.total):
-        require_no_overflow(estimator, X, "the sums of squares of its columns")
-    return spectrum
+    moments = ColumnMoments.of(X, None, n_threads=effective_threads(None))
+    _require_finite_total(estimator, X, moments.deviation.sum())
+    if count is None or solver in ("gram", "full"):
+        return _spectra.from_svd(X, moments)
+    random = as_random_state(params.random_state)
+    if solver == "arpack":
+        return _spectra.from_lanczos(X, moments, count, tol=params.tol, random=random)
+    n_iter = params.iterated_power
+    if n_iter == "auto":
+        n_iter = 7 if count < 0.1 * min(X.shape) else 4
+    return _spectra.from_random_starts(
+        X,
+        moments,
+        count,
+        n_oversamples=params.n_oversamples,
+        n_iter=n_iter,
+        normalizer=params.power_iteration_normalizer,
+        random=random,
+    )
 
 
-def _by_gram_matrix(X: Any, n_components: int | None, *, may_give_way: bool) -> Spectrum:
-    """By the smaller Gram matrix; where it has too few digits, by the rows themselves or by the covariance of the columns."""
+def _by_gram_matrix(X: Any, n_components: int | None, *, may_give_way: bool) -> Spectrum | None:
+    """By the smaller Gram matrix; None where it has too few digits and may give way to a decomposition of the rows."""
     n, d = X.shape
     if n < d and not sp.issparse(X):
         spectrum = _spectra.from_rows(X, n_components)
-        if spectrum is not None:
-            return spectrum
-        return _spectra.from_svd(X) if may_give_way else _spectra.from_columns(X, n_components)
+        return spectrum if spectrum is not None or may_give_way else _spectra.from_columns(X, n_components)
     spectrum = _spectra.from_columns(X, n_components)
-    if may_give_way and n < _TALL * d and not _spectra.has_digits(spectrum.values[: n - 1]):
-        return _spectra.from_svd(X)
-    return spectrum
+    has_digits = not may_give_way or n >= _TALL * d or _spectra.has_digits(spectrum.values[: n - 1])
+    return spectrum if has_digits else None
+
+
+def _require_finite_total(estimator: Any, X: Any, total: float) -> None:
+    if not np.isfinite(total):
+        require_no_overflow(estimator, X, "the sums of squares of its columns")
 
 
 def _number_kept(spectrum: Spectrum, n_components: int | float | str, n_rows: int) -> int:

@@ -50,8 +50,8 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEstima
         array of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        X = check_array(X, dtype=FLOATS, input_name="X")
         n_components = len(self.components_)
+        X = check_array(X, dtype=FLOATS, input_name="X", ensure_min_features=min(n_components, 1))
         if X.shape[1] != n_components:
             owner = type(self).__name__
             raise ValueError(f"X has {X.shape[1]} features, but {owner} is expecting {n_components} features as input: scores.")

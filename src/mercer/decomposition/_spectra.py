@@ -119,42 +119,46 @@ def from_rows(X: FloatArray, n_components: int | None) -> Spectrum | None:
     return _measured(operator, mean, components, total, method)
 
 
-def from_svd(X: FloatArray) -> Spectrum:
+def from_svd(X: FloatArray, moments: ColumnMoments) -> Spectrum:
     """All of them by LAPACK's singular value decomposition of a centred copy. O(n d min(n, d))."""
-    moments = ColumnMoments.of(X, None, n_threads=effective_threads(None))
     centred = X - moments.mean.astype(X.dtype)
-    total = float(moments.deviation.sum()) / (len(X) - 1)
-    method = "singular value decomposition"
-    if not np.isfinite(total):
-        return Spectrum(moments.mean, moments.mean, centred, total, np.nan, method)
     _, singular, vectors = scipy.linalg.svd(centred, full_matrices=False, overwrite_a=True, check_finite=False)
-    values = singular.astype(np.float64) ** 2 / (len(X) - 1)
-    components = with_fixed_signs(vectors)
-    residual = _residual(operator_of(X, moments.mean), components, values)
-    return Spectrum(moments.mean, values, components, total, residual, method)
+    values, components = singular.astype(np.float64) ** 2 / (len(X) - 1), with_fixed_signs(vectors)
+    operator = operator_of(X, moments.mean)
+    images = operator.transposed_times(operator.times(components.T)).T / (len(X) - 1)
+    residual = relative_residual(images, components, values)
+    return Spectrum(moments.mean, values, components, _total(moments), residual, "singular value decomposition")
 
 
-def from_lanczos(X: Any, n_components: int, *, tol: float, random: np.random.RandomState) -> Spectrum:
+def from_lanczos(X: Any, moments: ColumnMoments, n_components: int, *, tol: float, random: np.random.RandomState) -> Spectrum:
     """The largest by ARPACK's implicitly restarted Lanczos method, of dense or sparse X."""
-    moments = ColumnMoments.of(X, None, n_threads=effective_threads(None))
     operator = operator_of(X, moments.mean)
     _, _, components = lanczos_svd(operator, n_components, tol=tol, random=random)
-    total = float(moments.deviation.sum()) / (X.shape[0] - 1)
-    return _measured(operator, moments.mean, components, total, "Lanczos iteration (ARPACK)")
+    return _measured(operator, moments.mean, components, _total(moments), "Lanczos iteration (ARPACK)")
 
 
 def from_random_starts(
-    X: FloatArray, n_components: int, *, n_oversamples: int, n_iter: int, normalizer: str, random: np.random.RandomState
+    X: FloatArray,
+    moments: ColumnMoments,
+    n_components: int,
+    *,
+    n_oversamples: int,
+    n_iter: int,
+    normalizer: str,
+    random: np.random.RandomState,
 ) -> Spectrum:
     """The largest by subspace iteration from random starts: as good as its residual says."""
-    moments = ColumnMoments.of(X, None, n_threads=effective_threads(None))
     operator = operator_of(X, moments.mean)
     _, _, components = random_starts_svd(
         operator, n_components, n_oversamples=n_oversamples, n_iter=n_iter, normalizer=normalizer, random=random
     )
-    total = float(moments.deviation.sum()) / (len(X) - 1)
     method = f"randomized subspace iteration ({n_iter} power iterations)"
-    return _measured(operator, moments.mean, components, total, method)
+    return _measured(operator, moments.mean, components, _total(moments), method)
+
+
+def _total(moments: ColumnMoments) -> float:
+    """The sum of the columns' variances, which is that of all eigenvalues."""
+    return float(moments.deviation.sum()) / (float(moments.weight[0]) - 1)
 
 
 # Singular triples (U, s, V') of any operator, for principal components and for truncated decompositions alike.
@@ -284,11 +288,6 @@ def _measured(operator: Operator, mean: FloatArray, components: FloatArray, tota
     order = np.argsort(-values, kind="stable")  # of components that are not exact, neighbours may have changed places
     values, components = values[order], components[order]
     return Spectrum(mean, values, components, total, relative_residual(images[order], components, values), method)
-
-
-def _residual(operator: Operator, components: FloatArray, values: FloatArray) -> float:
-    images = operator.transposed_times(operator.times(components.T)).T / (operator.shape[0] - 1)
-    return relative_residual(images, components, values)
 
 
 def relative_residual(images: FloatArray, components: FloatArray, values: FloatArray) -> float:
