@@ -9,7 +9,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from sklearn.utils import gen_batches
 
-from mercer._arrays import FloatArray, check_X, require_no_overflow
+from mercer._arrays import FloatArray, check_X
 from mercer._base import FitTask, fit_method
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, Null, Rule, check_params
@@ -17,7 +17,7 @@ from mercer._statistics import ColumnMoments, Products
 from mercer._trace import Outcome
 from mercer.decomposition._operators import operator_of
 from mercer.decomposition._projection import PrincipalComponents
-from mercer.decomposition._spectra import Spectrum, from_covariance, relative_residual, with_fixed_signs
+from mercer.decomposition._spectra import Spectrum, from_covariance, relative_residual, require_squares, with_fixed_signs
 
 _MOST_COLUMNS = 1000  # of which all products are kept: eight megabytes; with more, the components stand for the rows seen
 
@@ -173,8 +173,7 @@ class IncrementalPCA(PrincipalComponents):
     def _added(self, seen: Seen | None, rows: FloatArray, n_components: int | None) -> Seen:
         """What was seen, and more rows; sums that are not finite are an error."""
         seen = _first(rows, n_components) if seen is None else seen.added(rows)
-        if not np.isfinite(seen.column_variances).all():
-            require_no_overflow(self, rows, "the sums of squares of its columns")
+        require_squares(self, rows, seen.n_rows * float(seen.column_variances.sum()))
         return seen
 
     def _seen(self, n_components: int | None) -> Seen | None:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import FloatArray, check_X, require_finite, require_no_overflow
+from mercer._arrays import FloatArray, check_X, require_finite
 from mercer._base import FitTask, fit_method
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, Null, OneOf, RandomState, Real, Rule, check_params
@@ -262,11 +262,11 @@ def _solve(estimator: Any, X: Any, solver: str, n_components: int | float | str,
     if solver in ("gram", "covariance_eigh"):
         spectrum = _by_gram_matrix(X, count, may_give_way=solver == "gram")
         if spectrum is not None:
-            _require_finite_total(estimator, X, spectrum.total)
+            _spectra.require_squares(estimator, X, spectrum.total)
             return spectrum
     require_finite(estimator, X)
     moments = ColumnMoments.of(X, None, n_threads=effective_threads(None))
-    _require_finite_total(estimator, X, moments.deviation.sum())
+    _spectra.require_squares(estimator, X, float(moments.deviation.sum()))
     if count is None or solver in ("gram", "full"):
         return _spectra.from_svd(X, moments)
     random = as_random_state(params.random_state)
@@ -295,11 +295,6 @@ def _by_gram_matrix(X: Any, n_components: int | None, *, may_give_way: bool) -> 
     spectrum = _spectra.from_columns(X, n_components)
     has_digits = not may_give_way or n >= _TALL * d or _spectra.has_digits(spectrum.values[: n - 1])
     return spectrum if has_digits else None
-
-
-def _require_finite_total(estimator: Any, X: Any, total: float) -> None:
-    if not np.isfinite(total):
-        require_no_overflow(estimator, X, "the sums of squares of its columns")
 
 
 def _number_kept(spectrum: Spectrum, n_components: int | float | str, n_rows: int) -> int:

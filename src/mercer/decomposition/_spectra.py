@@ -13,7 +13,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, svds
 
-from mercer._arrays import FloatArray
+from mercer._arrays import FloatArray, require_no_overflow
 from mercer._matrix import SparseMatrix
 from mercer._native import kernels
 from mercer._parallel import effective_threads
@@ -38,12 +38,10 @@ class Spectrum(NamedTuple):
     def attributes(self, n_components: int, n_rows: int, dtype: Any) -> dict[str, Any]:
         """What an estimator keeps of it, for the first few components."""
         kept = self.values[:n_components]
-        with np.errstate(divide="ignore", invalid="ignore"):  # rows that are all the same have no shares
-            shares = kept / self.total
         return {
             "components_": np.ascontiguousarray(self.components[:n_components]),
             "explained_variance_": kept.astype(dtype),
-            "explained_variance_ratio_": shares.astype(dtype),
+            "explained_variance_ratio_": shares(kept, self.total).astype(dtype),
             "singular_values_": np.sqrt(kept * (n_rows - 1)).astype(dtype),
             "mean_": self.mean.astype(dtype),
             "noise_variance_": self._noise_variance(n_components, n_rows),
@@ -61,6 +59,17 @@ class Spectrum(NamedTuple):
 
     def certificate(self) -> Certificate:
         return eigen_certificate(self.method, self.residual, self.components.dtype)
+
+
+def shares(variances: FloatArray, total: float) -> FloatArray:
+    """Of a total; none where nothing varies."""
+    return variances / total if total > 0 else np.zeros_like(variances)
+
+
+def require_squares(estimator: Any, X: Any, total: float) -> None:
+    """Raise an error for a sum of squares that is not finite, or that is none in the type of X."""
+    if not total <= float(np.finfo(X.dtype).max):
+        require_no_overflow(estimator, X, "the sums of squares of its columns")
 
 
 def eigen_certificate(method: str, residual: float, dtype: Any) -> Certificate:

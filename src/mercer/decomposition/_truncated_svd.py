@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer._arrays import FloatArray, require_finite, require_no_overflow, validate
+from mercer._arrays import FloatArray, check_X
 from mercer._base import FitTask, fit_method
 from mercer._parallel import effective_threads
 from mercer._params import Integer, OneOf, RandomState, Real, Rule, check_params
@@ -16,7 +16,14 @@ from mercer._statistics import ColumnMoments
 from mercer._trace import Certificate, Outcome
 from mercer.decomposition._operators import Operator, operator_of
 from mercer.decomposition._projection import Projection
-from mercer.decomposition._spectra import eigen_certificate, lanczos_svd, random_starts_svd, relative_residual
+from mercer.decomposition._spectra import (
+    eigen_certificate,
+    lanczos_svd,
+    random_starts_svd,
+    relative_residual,
+    require_squares,
+    shares,
+)
 
 
 class TruncatedSVD(Projection):
@@ -132,10 +139,12 @@ class TruncatedSVD(Projection):
     @fit_method
     def _fit_scores(self, X: Any) -> FloatArray:
         params = check_params(self)
-        X = validate(self, X, sparse=("csr", "csc"), ensure_min_features=2)
-        require_finite(self, X)
+        X = check_X(self, X, sparse=("csr", "csc"))
         self._check_number(params.n_components, params.algorithm, X.shape)
         task = FitTask.start(self, X)
+        n_rows, moments = X.shape[0], ColumnMoments.of(X, None, n_threads=effective_threads(None))
+        with np.errstate(over="ignore"):
+            require_squares(self, X, float((moments.deviation + n_rows * moments.mean**2).sum()))
         operator, random = operator_of(X), as_random_state(params.random_state)
         if params.algorithm == "arpack":
             _, singular, components = lanczos_svd(operator, params.n_components, tol=params.tol, random=random)
@@ -149,17 +158,12 @@ class TruncatedSVD(Projection):
                 random=random,
             )
         scores = operator.times(components.T)
-        total = float(ColumnMoments.of(X, None, n_threads=effective_threads(None)).deviation.sum()) / X.shape[0]
-        if not np.isfinite(total) or not np.isfinite(singular).all():
-            require_no_overflow(self, X, "the sums of squares of its columns")
         variances = scores.var(axis=0, dtype=np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):  # rows that are all the same have no shares
-            shares = variances / total
         attributes = {
             "components_": components,
             "singular_values_": singular,
             "explained_variance_": variances.astype(X.dtype),
-            "explained_variance_ratio_": shares.astype(X.dtype),
+            "explained_variance_ratio_": shares(variances, float(moments.deviation.sum()) / n_rows).astype(X.dtype),
         }
         self._finish(task, attributes, Outcome(_certificate(operator, scores, components, singular, params)))
         return scores
@@ -171,7 +175,7 @@ class TruncatedSVD(Projection):
                 "algorithm='arpack'."
             )
         if n_components > shape[1]:
-            raise ValueError(f"n_components({n_components}) must be <= n_features({shape[1]}).")
+            raise ValueError(f"n_components({n_components}) must be <= n_features({shape[1]}): X has n_features={shape[1]}.")
 
 
 def _certificate(
