@@ -167,6 +167,9 @@ def test_sparse_rows_give_what_dense_ones_give(make, solver, dtype):
         np.testing.assert_allclose(getattr(model, name), getattr(dense, name), atol=tol)
     np.testing.assert_allclose(model.transform(make(X)), dense.transform(X.toarray()), atol=tol)
     assert model.transform(make(X)).dtype == dtype
+    np.testing.assert_allclose(
+        model.score_samples(make(X)), dense.score_samples(X.toarray()), rtol=1e-3 if dtype == np.float32 else 1e-9
+    )
 
 
 def test_wide_sparse_rows_are_never_made_dense():

@@ -192,15 +192,16 @@ class PCA(PrincipalComponents):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Of sparse X, some rows at a time are made dense.
 
         Returns
         -------
         array of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = check_X(self, X, reset=False)
-        return self._log_likelihoods(X).astype(np.result_type(X, self.components_), copy=False)
+        X = check_X(self, X, sparse=("csr", "csc"), reset=False)
+        return self._log_likelihoods(X).astype(np.result_type(X.dtype, self.components_), copy=False)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean of `score_samples`. Parameters as there; y is ignored."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
@@ -141,15 +142,17 @@ class PrincipalComponents(Projection):
             )
         return 1 / variances, 1 / noise if noise > 0 else 0.0
 
-    def _log_likelihoods(self, X: FloatArray) -> FloatArray:
+    def _log_likelihoods(self, X: Any) -> FloatArray:
         """log N(x; mean, covariance) of each row, in O(n d k): beside the components a row counts by its distance from them."""
         along, beside = self._precisions()
-        n_features, n_components = X.shape[1], len(along)
+        (n_rows, n_features), n_components = X.shape, len(along)
+        X = X.tocsr() if sp.issparse(X) else X
         mean, components = self.mean_.astype(np.float64), self.components_.astype(np.float64)
-        squares = np.empty(len(X))
-        for first in range(0, len(X), _ROWS_TOGETHER):
+        squares = np.empty(n_rows)
+        for first in range(0, n_rows, _ROWS_TOGETHER):
             rows = slice(first, first + _ROWS_TOGETHER)
-            centred = X[rows].astype(np.float64) - mean
+            part = X[rows].toarray() if sp.issparse(X) else X[rows]
+            centred = part.astype(np.float64) - mean
             scores = dense_product(centred, components.T) ** 2
             distances = np.maximum(np.einsum("ij,ij->i", centred, centred) - scores.sum(axis=1), 0)
             squares[rows] = (scores * along).sum(axis=1) + distances * beside
