@@ -68,7 +68,9 @@ class Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEstima
         dtype = np.result_type(X.dtype, lines)
         operator = operator_of(X.astype(dtype, copy=False), self._centre())
         scores = operator.times(lines.astype(dtype, copy=False).T)
-        if not np.isfinite(scores.sum()) or len(lines) == 0:
+        with np.errstate(over="ignore", invalid="ignore"):
+            is_finite = len(lines) > 0 and np.isfinite(scores.sum())
+        if not is_finite:
             require_finite(self, X)
         return scores
 
