@@ -1,6 +1,7 @@
 // X by rows, for all families, and the products with it that know no model.
 #include "bindings/rows.hpp"
 #include "core/row_products.hpp"
+#include "core/sparse_product.hpp"
 
 namespace mercer::bindings {
 
@@ -62,6 +63,14 @@ void bind_sources(nb::module_& m, const char* dense, const char* sparse) {
     nb::class_<DenseRowSource<T>>(m, dense).def(nb::init<In2<T>, MaybeIn1<T>>(), array, nb::arg().noconvert().none());
     nb::class_<CsrRowSource<T>>(m, sparse).def(nb::init<In1<T>, In1<std::int32_t>, In1<std::int32_t>, std::size_t>(), array, array,
                                                array, nb::arg());
+    m.def(
+        "multiply_sparse",
+        [](const CsrRowSource<T>& x, Rows2<T> b, Out2<T> c, int n_threads) {
+            require(b.shape(0) == x.cols() && c.shape(0) == x.rows() && c.shape(1) == b.shape(1),
+                    "multiply_sparse: the shapes do not fit");
+            multiply_sparse<T>(x, rows<T>(b), rows<T>(c), threads(n_threads));
+        },
+        nb::arg(), array, array, nb::arg(), ReleaseGil(), "c = x b");
 }
 
 }  // namespace

@@ -94,6 +94,9 @@ _SPARSE_CV = Case(
 _WITHIN = {"radius": np.inf}  # whatever the data are, no row is without neighbours, and each has all
 
 CASES: dict[str, Case] = {
+    "PCA": Case(grid={"n_components": [2, 3]}),
+    "IncrementalPCA": Case(grid={"n_components": [2, 3]}),
+    "TruncatedSVD": Case(params={"n_components": 1}, grid={"n_components": [2, 3]}),
     "KernelDensity": Case(n_large=5_000, is_lazy=True, grid={"bandwidth": [0.1, 1.0]}),
     "LSH": Case(n_large=5_000, is_lazy=True, grid={"n_tables": [1, 8]}),
     "KNeighborsClassifier": Case(n_large=5_000),
