@@ -6,6 +6,7 @@
 
 #include "bindings/neighbor_models.hpp"
 #include "bindings/rows.hpp"
+#include "pairwise/fourier.hpp"
 #include "pairwise/kernel_rows.hpp"
 #include "pairwise/sequences.hpp"
 #include "pairwise/sparse_kernel_rows.hpp"
@@ -122,6 +123,21 @@ void bind_sparse(nb::module_& m, const char* name) {
             nb::arg(), array, nb::arg(), ReleaseGil());
 }
 
+template <Real T>
+void bind_fourier(nb::module_& m) {
+    const auto array = nb::arg().noconvert();
+    m.def(
+        "fourier_features",
+        [](Rows2<T> x, In2<T> directions, In1<T> offsets, T scale, Out2<T> out, int n_threads) {
+            require(x.shape(1) >= 1 && directions.shape(0) == x.shape(1) && offsets.shape(0) == directions.shape(1),
+                    "fourier_features: there must be a line of directions per column of x, and an offset per direction");
+            check_lines(x.shape(0), directions.shape(1), out.shape(0), out.shape(1));
+            pairwise::fourier_features<T>(rows<T>(x), matrix<T>(directions), vector<T>(offsets), scale, rows<T>(out),
+                                          threads(n_threads));
+        },
+        array, array, array, nb::arg(), array, nb::arg(), ReleaseGil(), "Writes scale cos(x . direction + offset).");
+}
+
 // Sequences whose starts were copied and checked.
 struct GivenSequences {
     std::vector<std::int64_t> starts;
@@ -172,6 +188,8 @@ void bind_kernel_rows(nb::module_& m) {
     bind_dense<float>(m, "KernelRows32");
     bind_sparse<double>(m, "SparseKernelRows64");
     bind_sparse<float>(m, "SparseKernelRows32");
+    bind_fourier<double>(m);
+    bind_fourier<float>(m);
     bind_sequences(m);
 }
 

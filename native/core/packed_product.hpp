@@ -80,6 +80,15 @@ class PackedColumns {
     Aligned<P> data_;
 };
 
+// Calls body(rows, first) for some rows after others, so that what is packed of them is small beside the whole.
+template <Real T, class Body>
+void for_each_band(RowMajor<const T> x, Body&& body) {
+    constexpr std::size_t kPackedValues = (std::size_t{1} << 23) / sizeof(T), kTile = 240;
+    const std::size_t step = std::max<std::size_t>(kPackedValues / std::max<std::size_t>(x.cols, 1) / kTile, 1) * kTile;
+    for (std::size_t begin = 0; begin < x.rows; begin += step)
+        body(RowMajor<const T>{x.row(begin), std::min(step, x.rows - begin), x.cols}, begin);
+}
+
 // Calls body(row, n_rows, column, n_columns) for the tiles of an m x n result, side by side; they begin at whole panels.
 template <Real P, class Body>
 void for_each_tile(std::size_t m, std::size_t n, double work, Threads threads, Body&& body) {

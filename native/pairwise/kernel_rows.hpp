@@ -91,12 +91,10 @@ class KernelRows {
 
     // Writes the kernel of other rows with all rows, some of them at a time, so that little is packed besides. O(m n d).
     void against(RowMajor<const T> y, RowMajor<T> out, Threads threads) const {
-        const std::size_t step = std::max<std::size_t>((std::size_t{1} << 23) / sizeof(T) / y.cols / 240, 1) * 240;
-        for (std::size_t begin = 0; begin < y.rows; begin += step) {
-            const RowMajor<const T> some{y.row(begin), std::min(step, y.rows - begin), y.cols};
+        for_each_band(y, [&](RowMajor<const T> some, std::size_t begin) {
             const std::vector<T> norms = is_from_norms() ? squared_norms<T>(some, shift_) : std::vector<T>();
             write(RowColumns<T>{some, shift_}, norms, {out.row(begin), some.rows, out.cols}, threads);
-        }
+        });
     }
 
    private:

@@ -74,6 +74,10 @@ class Kernel(ABC):
         """This kernel with a number for each parameter that is said in terms of the rows, as those of X have it."""
         return self
 
+    def by_number(self, names: Any) -> Kernel:
+        """This kernel with numbers for columns that are named (`on_features`), for rows whose columns have these names."""
+        return self
+
     # ---- parameters
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -228,8 +232,13 @@ class Composed(Kernel):
         return CombinedMatrix([kernel.on(X, n_threads) for kernel in self._parts.values()], self._combine)
 
     def resolved(self, X: Any) -> Kernel:
-        changes: dict[str, Any] = {name: kernel.resolved(X) for name, kernel in self._parts.items()}
-        made: Kernel = dataclasses.replace(self, **changes)  # type: ignore[type-var]
+        return self._with_parts({name: kernel.resolved(X) for name, kernel in self._parts.items()})
+
+    def by_number(self, names: Any) -> Kernel:
+        return self._with_parts({name: kernel.by_number(names) for name, kernel in self._parts.items()})
+
+    def _with_parts(self, parts: dict[str, Any]) -> Kernel:
+        made: Kernel = dataclasses.replace(self, **parts)  # type: ignore[type-var]
         return made
 
 
@@ -416,7 +425,7 @@ class OnFeatures(Composed):
 
     _rules: ClassVar[Mapping[str, Rule]] = {"kernel": Instance(Kernel)}
     kernel: Kernel
-    features: tuple[Any, ...]
+    features: Any
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, _check_features(value) if name == "features" else value)
@@ -448,6 +457,14 @@ class OnFeatures(Composed):
 
     def resolved(self, X: Any) -> Kernel:
         return OnFeatures(self.kernel.resolved(self._pick(X)), self.features)
+
+    def by_number(self, names: Any) -> Kernel:
+        if not isinstance(self.features[0], str):
+            return self
+        known = [] if names is None else list(names)
+        if missing := [name for name in self.features if name not in known]:
+            raise ValueError(f"OnFeatures: X has no column named {missing[0]!r}; it has {known if known else 'no names'}.")
+        return OnFeatures(self.kernel, [known.index(name) for name in self.features])
 
     def feature_map(self, X: Any) -> Any:
         return self.kernel.feature_map(self._pick(X))
