@@ -9,6 +9,7 @@ from mercer.plots._density import plot_k_distances, plot_reachability
 from mercer.plots._descent import plot_descent
 from mercer.plots._elbow import plot_elbow
 from mercer.plots._importances import plot_importances
+from mercer.plots._kernel import plot_kernel
 from mercer.plots._learning import plot_learning_curve, plot_validation_curve
 from mercer.plots._losses import plot_losses
 from mercer.plots._penalties import plot_penalties
@@ -28,6 +29,7 @@ __all__ = [
     "plot_explained_variance",
     "plot_importances",
     "plot_k_distances",
+    "plot_kernel",
     "plot_learning_curve",
     "plot_losses",
     "plot_penalties",
