@@ -70,6 +70,7 @@ class Case:
     takes_infinity: bool = False  # in X, as an extreme value
     takes_labels: bool = False  # as y, though it is no classifier
     takes_any_sign: bool = False  # of weights
+    counts_steps: bool = False  # in `n_iter_` and `max_iter`, as the peer does; an iteration takes many, and says how many
     draws_rows: bool = False  # by their weights: a row of weight two is two rows on average, not in every draw
 
 
@@ -188,6 +189,19 @@ CASES: dict[str, Case] = {
     ),
 }
 
+for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "SVCCV", "SVRCV"):
+    _chosen = {"C": 1.0, "gamma": 0.3, "cv": 2} if name.endswith("CV") else {}
+    CASES[name] = Case(
+        n_large=1_500,
+        n_long=20_000,
+        params={**_chosen, **({"nu": 0.3} if name == "NuSVC" else {})},
+        long_params={"gamma": 0.3, "tol": 0.0, "max_iter": 1_000_000_000},
+        fixed_params=lambda X: {"gamma": 0.3, "tol": 1e-9},  # "scale" counts rows
+        unique_params={"gamma": 0.3, "tol": 1e-9},
+        row_counting=("shape_fit_", "_places", "best_score_", "cv_scores_"),
+        grid={"coef0": [0.0, 1.0]} if name.endswith("CV") else {"gamma": [0.1, 1.0]},
+        counts_steps=True,
+    )
 for name in ("Ridge", "RidgeClassifier"):
     CASES[name] = Case(iterative_params={"solver": "sparse_cg"}, grid={"alpha": [0.1, 10.0]})
 for name in ("RidgeCV", "RidgeClassifierCV"):
