@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
+from mercer._remedies import explained
 from mercer.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
 from mercer.linear_model import Lasso, LinearRegression, LogisticRegression
 from mercer.preprocessing import StandardScaler
@@ -79,6 +80,15 @@ def test_infinite_values_name_the_column():
 
 
 TREES = [HistGradientBoostingClassifier(max_iter=2), RandomForestClassifier(2), DecisionTreeClassifier()]
+
+
+@pytest.mark.parametrize("wrong", [2**31 - 1, -(2**31)])
+def test_the_search_for_an_infinite_value_survives_indices_that_were_overwritten(wrong):
+    """Another thread may have written to sparse X after it was checked; SciPy's conversions follow any index."""
+    X = sp.random_array((50, 4), density=0.5, format="csr", random_state=0)
+    X.data[3], X.indices[5] = np.inf, wrong
+    with pytest.raises(ValueError, match="indices must be"):
+        explained(ValueError("Input X contains infinity."), None, X)
 
 
 @pytest.mark.parametrize("estimator", TREES, ids=lambda e: type(e).__name__)

@@ -14,6 +14,8 @@ import scipy.sparse as sp
 from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 from sklearn.utils import get_tags
 
+from mercer._rows import with_own_structure
+
 
 def explained(error: ValueError, estimator: Any, X: Any) -> ValueError:
     """An error of a check of X as one that names the column and the remedy; others are given back as they are."""
@@ -117,7 +119,7 @@ def _columns(estimator: Any, X: Any) -> Iterator[tuple[str, Any]]:
         for j, name in enumerate(X.columns):
             yield f"column {name!r}", X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
         return
-    matrix: Any = X.tocsc() if sp.issparse(X) else np.asarray(X)
+    matrix: Any = with_own_structure(X).tocsc() if sp.issparse(X) else np.asarray(X)
     if matrix.ndim != 2:
         return
     names = getattr(estimator, "feature_names_in_", ())
