@@ -234,7 +234,7 @@ def _checked_number(params: SimpleNamespace, X: Any, solver: str) -> int | float
     n, d = X.shape
     is_iterative = solver in ("arpack", "randomized")
     name = "auto" if solver == "gram" else solver
-    k: int | float | str = params.n_components
+    k: int | float | str | None = params.n_components
     if k is None:
         k = min(n, d) - (solver == "arpack")
     if k == "mle" and not is_iterative:
