@@ -15,21 +15,32 @@ namespace mercer {
 
 namespace detail {
 
-// V vectors of columns of one line of the result, which stay in registers while the entries pass.
+// n columns of one line of the result in V vectors, which stay in registers while the entries pass; the last of them reaches back
+// over the one before it where n is not a multiple of the lanes.
 template <std::size_t V, Real T>
-void add_entries(const Csr<T>& x, std::size_t row, RowMajor<const T> b, std::size_t column, T* out) {
+void add_entries(const Csr<T>& x, std::size_t row, RowMajor<const T> b, std::size_t column, std::size_t n, T* out) {
     using S = Simd<T>;
     constexpr std::size_t kAhead = 8;  // entries: their lines of b are anywhere
+    const auto place = [&](std::size_t v) { return v + 1 < V ? v * S::kLanes : n - S::kLanes; };
     typename S::Vector sums[V] = {};
     const std::size_t end = x.end(row);
     for (std::size_t e = x.begin(row); e < end; ++e) {
-        if (e + kAhead < end) prefetch_run(b.row(static_cast<std::size_t>(x.columns[e + kAhead])) + column, V * S::kLanes);
+        if (e + kAhead < end) prefetch_run(b.row(static_cast<std::size_t>(x.columns[e + kAhead])) + column, n);
         const T* const line = b.row(static_cast<std::size_t>(x.columns[e])) + column;
         const typename S::Vector value = S::broadcast(x.values[e]);
 #pragma GCC unroll 8
-        for (std::size_t v = 0; v < V; ++v) sums[v] += value * S::load(line + v * S::kLanes);
+        for (std::size_t v = 0; v < V; ++v) sums[v] += value * S::load(line + place(v));
     }
-    for (std::size_t v = 0; v < V; ++v) S::store(out + v * S::kLanes, sums[v]);
+    for (std::size_t v = 0; v < V; ++v) S::store(out + place(v), sums[v]);
+}
+
+// As many vectors as n columns need.
+template <std::size_t V, Real T>
+void add_columns_of(const Csr<T>& x, std::size_t row, RowMajor<const T> b, std::size_t column, std::size_t n, T* out) {
+    if constexpr (V > 1) {
+        if (n <= (V - 1) * Simd<T>::kLanes) return add_columns_of<V - 1>(x, row, b, column, n, out);
+    }
+    add_entries<V>(x, row, b, column, n, out);
 }
 
 // Fewer columns than a vector has lanes.
@@ -48,16 +59,20 @@ void add_few(const Csr<T>& x, std::size_t row, RowMajor<const T> b, std::size_t 
 // c = x b for sparse rows x. O(entries width).
 template <Real T>
 void multiply_sparse(const CsrRows<T>& rows, RowMajor<const T> b, RowMajor<T> c, Threads threads) {
-    constexpr std::size_t kLanes = Simd<T>::kLanes;
+    constexpr std::size_t kLanes = Simd<T>::kLanes, kVectors = 8, kMost = kVectors * kLanes;
     const Chunks chunks = Chunks::of(rows.rows(), 32, 1024);
     const double work = static_cast<double>(rows.n_entries() + rows.rows()) * static_cast<double>(b.cols) / 2;
     parallel_for(chunks.count, threads.for_work(work), [&](std::size_t chunk) {
         for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) {
-            std::size_t j = 0;
-            for (; j + 8 * kLanes <= b.cols; j += 8 * kLanes) detail::add_entries<8>(rows.x, i, b, j, c.row(i) + j);
-            for (; j + 4 * kLanes <= b.cols; j += 4 * kLanes) detail::add_entries<4>(rows.x, i, b, j, c.row(i) + j);
-            for (; j + kLanes <= b.cols; j += kLanes) detail::add_entries<1>(rows.x, i, b, j, c.row(i) + j);
-            if (j < b.cols) detail::add_few(rows.x, i, b, j, b.cols - j, c.row(i) + j);
+            T* const out = c.row(i);
+            for (std::size_t j = 0; j < b.cols; j += kMost) {
+                if (b.cols < kLanes) {
+                    detail::add_few(rows.x, i, b, j, b.cols, out);
+                } else {
+                    const std::size_t first = std::min(j, b.cols - kLanes);  // a rest of a few columns reaches back
+                    detail::add_columns_of<kVectors>(rows.x, i, b, first, std::min(kMost, b.cols - first), out + first);
+                }
+            }
         }
     });
 }

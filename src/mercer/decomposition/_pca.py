@@ -231,11 +231,12 @@ def _choose_solver(params: SimpleNamespace, X: Any) -> str:
 
 def _checked_number(params: SimpleNamespace, X: Any, solver: str) -> int | float | str:
     """The number of components asked for, or its rule; an error where this solver or X does not have as many."""
-    (n, d), k = X.shape, params.n_components
+    n, d = X.shape
     is_iterative = solver in ("arpack", "randomized")
     name = "auto" if solver == "gram" else solver
+    k: int | float | str | None = params.n_components
     if k is None:
-        return min(n, d) - (solver == "arpack")
+        k = min(n, d) - (solver == "arpack")
     if k == "mle" and not is_iterative:
         if n < d:
             raise ValueError(

@@ -159,7 +159,8 @@ class PrincipalComponents(Projection):
             distances = np.maximum(np.einsum("ij,ij->i", centred, centred) - scores.sum(axis=1), 0)
             squares[rows] = (scores * along).sum(axis=1) + distances * beside
         log_determinant = -np.log(along).sum() - (n_features - n_components) * (np.log(beside) if beside else 0.0)
-        return -0.5 * (squares + n_features * np.log(2 * np.pi) + log_determinant)
+        log_likelihoods: FloatArray = -0.5 * (squares + n_features * np.log(2 * np.pi) + log_determinant)
+        return log_likelihoods
 
     def _centre(self) -> FloatArray:
         return self.mean_

@@ -201,7 +201,7 @@ def _make_room(ax: Any) -> None:
 def _places_of_names(tips: FloatArray) -> FloatArray:
     """Where names stand, in halves of the picture: behind the tips, and moved up or down until none covers another."""
     lengths = np.maximum(np.hypot(*tips.T), 1e-12)[:, None]
-    places = tips + 0.035 * tips / lengths
+    places: FloatArray = tips + 0.035 * tips / lengths
     for side in (tips[:, 0] >= 0, tips[:, 0] < 0):
         members = np.flatnonzero(side)[np.argsort(places[side, 1], kind="stable")]
         for before, after in pairwise(members):
@@ -242,7 +242,7 @@ def _pair(components: Any, n_components: int) -> npt.NDArray[np.intp]:
             f"plot_biplot: components={components!r} is not valid; it must be a pair of different numbers from 0 to "
             f"{n_components - 1}, the components that the model has."
         )
-    return pair.astype(np.intp)
+    return np.asarray(pair, dtype=np.intp)
 
 
 def _names(names: Any, n_features: int) -> list[str]:
