@@ -12,6 +12,7 @@ from mercer.plots._importances import plot_importances
 from mercer.plots._kernel import plot_kernel
 from mercer.plots._learning import plot_learning_curve, plot_validation_curve
 from mercer.plots._losses import plot_losses
+from mercer.plots._margin import plot_margin
 from mercer.plots._penalties import plot_penalties
 from mercer.plots._precision_recall import plot_precision_recall
 from mercer.plots._residuals import plot_residuals
@@ -32,6 +33,7 @@ __all__ = [
     "plot_kernel",
     "plot_learning_curve",
     "plot_losses",
+    "plot_margin",
     "plot_penalties",
     "plot_precision_recall",
     "plot_reachability",

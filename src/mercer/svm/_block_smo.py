@@ -140,6 +140,7 @@ class BlockSMO:
         self._is_rough = exact is not None and lines.store.dtype != exact.dtype
         self._settled_violation = np.inf
         self._least_violation, self._n_since = np.inf, 0
+        self._least_objective, self._n_idle, self.is_settled = np.inf, 0, False
         self._max_steps = max(LEAST_STEPS, 100 * len(dual.rows)) if max_steps is None else max_steps
         self._deadline = time.perf_counter() + max_time
         self._problem = (dual.rows, dual.linear, dual.low, dual.up)
@@ -147,7 +148,6 @@ class BlockSMO:
         self.is_done, self.is_out_of_time, self.is_out_of_steps = False, False, False
         self._block = np.empty(min(BLOCK, len(dual.rows), len(lines.store)), dtype=np.int32)
         self._kept = np.empty(0, dtype=np.int32)
-        self._n_stuck = 0
         if start is None:
             self.duals, self.values = dual.start.copy(), np.zeros(lines.store.shape[1])
             self._exact_duals = np.zeros_like(self.duals)
@@ -192,12 +192,22 @@ class BlockSMO:
         n_steps = 0
         if violation > target:
             n_steps = self._solve(violation, target)
-        self.is_done = self.is_done or not violation > target
+        objective = self.dual.objective(self.duals, self.values)
+        self.is_done = self.is_done or not violation > target or self._is_idle(objective)
         return {
-            "objective": self.dual.objective(self.duals, self.values),
+            "objective": objective,
             "violation": max(violation, 0.0),
             "n_steps": float(n_steps),
         }
+
+    def _is_idle(self, objective: float) -> bool:
+        """Whether blocks have not lowered the objective for long, with exact lines: rounding is all that is left."""
+        if objective < self._least_objective - 1e-15 * abs(objective):
+            self._least_objective, self._n_idle = objective, 0
+        elif not self._is_rough:
+            self._n_idle += 1
+        self.is_settled = self._n_idle >= PATIENCE
+        return self.is_settled
 
     def _is_lost_in_rounding(self, violation: float) -> bool:
         """Whether blocks have gained nothing for long, where errors of lines in single precision may be the reason."""
@@ -256,8 +266,7 @@ class BlockSMO:
         self._keep_half(block)
         self.is_out_of_steps = self.n_steps >= self._max_steps
         self.is_out_of_time = time.perf_counter() > self._deadline
-        self._n_stuck = 0 if len(moved) else self._n_stuck + 1
-        self.is_done = self.is_out_of_steps or self.is_out_of_time or self._n_stuck >= 2
+        self.is_done = self.is_out_of_steps or self.is_out_of_time
         return int(n_steps)
 
     def _keep_half(self, block: Index) -> None:

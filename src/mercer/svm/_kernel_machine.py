@@ -163,7 +163,8 @@ class KernelMachine(MercerEstimator):
 
     def sweep_parameters(self) -> list[str]:
         """The parameters that `sweep` takes: `C`, where it is one, along which solutions go on from one another."""
-        return ["C"] if "C" in self._parameter_rules and self._probability_is_off() else []
+        is_one = "C" in self._parameter_rules and "nu" not in self._parameter_rules  # nu fixes sums that C scales
+        return ["C"] if is_one and self._probability_is_off() else []
 
     def _add_probability(self, sample: Sample, params: SimpleNamespace) -> None:
         """What a classifier adds to a fit where it is asked for probabilities."""
@@ -201,10 +202,8 @@ class KernelMachine(MercerEstimator):
 
     def _common(self, sample: Sample) -> dict[str, Any]:
         shape = sample.X.shape if hasattr(sample.X, "shape") else (sample.n_rows,)
-        attributes = {"shape_fit_": shape, "kernel_": sample.kernel}
-        if callable(sample.params.kernel):
-            attributes |= {"kernel_": sample.params.kernel, "_fit_rows": sample.X}
-        return attributes
+        rows = {"_fit_rows": sample.X} if callable(sample.params.kernel) else {}
+        return {"shape_fit_": shape, "_gamma": float(getattr(sample.kernel, "gamma", 0.0)), **rows}
 
     def _fitted(self, sample: Sample, solver: Machines) -> dict[str, Any]:
         """The attributes of what the parts hold now."""
@@ -237,18 +236,27 @@ class KernelMachine(MercerEstimator):
             )
         return check_X(self, X, sparse=None if is_given else "csr", reset=False)
 
+    @property
+    def kernel_(self) -> Any:
+        """The kernel with its parameters as numbers; a callable as it was given."""
+        check_is_fitted(self)
+        if callable(self.kernel):
+            return self.kernel
+        return as_kernel(self.kernel, None, gamma=self._gamma, degree=self.degree, coef0=self.coef0)
+
     def _kernel_values(self, X: Any) -> FloatArray:
         """The kernel of rows with all support vectors."""
         if callable(self.kernel):
             return values_of(self.kernel, X, self._fit_rows)[:, self.support_]
-        if self.kernel_.takes == "gram":
+        kernel = self.kernel_
+        if kernel.takes == "gram":
             return X[:, self.support_]
         vectors = self.support_vectors_
         if sp.issparse(X) != sp.issparse(vectors):
             X, vectors = sp.csr_matrix(X), sp.csr_matrix(vectors)
         if X.dtype != vectors.dtype:
             X, vectors = X.astype(np.float64, copy=False), vectors.astype(np.float64, copy=False)
-        return self.kernel_.on(vectors, n_threads=effective_threads(self.n_jobs)).against(
+        return kernel.on(vectors, n_threads=effective_threads(self.n_jobs)).against(
             np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
         )
 

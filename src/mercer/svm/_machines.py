@@ -29,8 +29,10 @@ class Part:
     duals: FloatArray = field(init=False)
     values: FloatArray = field(init=False)  # K b, one for each of `rows`
     n_steps: int = 0
+    n_earlier: int = 0  # steps, with smaller costs that stood for C = inf
     least_curvature: float = np.inf
     is_out_of_time: bool = False
+    is_settled: bool = False  # by rounding
 
     def over(self, rows: Index, own: Index) -> Part:
         """The same problem with a value for each of `rows`, of which those at the places `own` are its own."""
@@ -43,12 +45,9 @@ class Part:
 
     def take_from(self, solver: BlockSMO) -> None:
         self.dual, self.duals, self.values = solver.dual, solver.duals, solver.values
+        self.n_steps = self.n_earlier + solver.n_steps
         self.least_curvature = min(self.least_curvature, solver.least_curvature)
-
-    def finish(self, solver: BlockSMO) -> None:
-        self.take_from(solver)
-        self.n_steps = solver.n_steps
-        self.is_out_of_time = solver.is_out_of_time
+        self.is_out_of_time, self.is_settled = solver.is_out_of_time, solver.is_settled
 
     @property
     def slopes(self) -> FloatArray:
@@ -152,13 +151,13 @@ class Machines:
         if len(self.parts) > 1:
             record = {"part": float(self._place), **record}
         if self._solver.is_done:
-            part.finish(self._solver)
             self._next(part)
         return record
 
     def _next(self, part: Part) -> None:
         is_bound = len(self._levels) > 1 and bool((np.abs(part.duals) == np.maximum(part.dual.up, -part.dual.low)).any())
-        is_short = len(self._levels) > 1 and self._params.max_iter == -1 and part.n_steps >= HARD_STEPS
+        is_short = len(self._levels) > 1 and self._params.max_iter == -1 and part.n_steps - part.n_earlier >= HARD_STEPS
+        part.n_earlier = part.n_steps
         if is_short or (is_bound and self._level + 1 == len(self._levels)):
             raise InseparableError
         self._level = self._level + 1 if is_bound else 0
@@ -177,7 +176,7 @@ class Machines:
         gap = sum(part.dual.gap(part.duals, each) for part, each in zip(parts, slopes, strict=True))
         dual = -sum(part.dual.objective(part.duals, part.values) for part in parts)
         status = status.given(is_reached=violation <= params.tol)
-        if status is Status.INEXACT:
+        if status is Status.INEXACT and not any(part.is_settled for part in parts):
             status = Status.MAX_ITER
         certificate = Certificate(
             method=BlockSMO.method,
@@ -198,6 +197,12 @@ class Machines:
                 f"the kernel is not positive semi-definite: rows i, j were met whose K_ii + K_jj - 2 K_ij is {least:.3g} times "
                 "K_ii + K_jj. The fit is a stationary point that need not be the best one; its certificate holds no bound. "
                 "Take another kernel, or other parameters of it."
+            )
+        if status is Status.INEXACT:
+            return (
+                f"rounding ended the iterations at a violation of {certificate.residual:.3g}, not within "
+                f"tol={certificate.tol:.3g}; the duality gap is {certificate.gap:.3g} of an objective of "
+                f"{certificate.primal:.6g}. Raise tol, scale the columns of X, or lower C."
             )
         if status is not Status.MAX_ITER:
             return None

@@ -165,19 +165,19 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]  #
             "classes_": sample.classes,
             "class_weight_": sample.class_weight,
             "n_iter_": steps,
-            "_n_support": counts,
+            "_class_support": counts,
             "_norms": norms,
             "_places": places[:, 0] if n_classes == 2 else places,
         }
 
     def _count_support(self) -> Index:
-        counts: Index = self._n_support
+        counts: Index = self._class_support
         return counts
 
     def _linear_coef(self) -> Any:
         if len(self.classes_) == 2:
             return self.dual_coef_ @ self.support_vectors_
-        coef, ends = self.dual_coef_, np.concatenate([[0], np.cumsum(self._n_support)])
+        coef, ends = self.dual_coef_, np.concatenate([[0], np.cumsum(self._class_support)])
         own = [slice(ends[code], ends[code + 1]) for code in range(len(self.classes_))]
         vectors, lines = self.support_vectors_, []
         for first, second in pairs_of(len(self.classes_)):
@@ -193,7 +193,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]  #
         n_classes = len(self.classes_)
         if n_classes == 2 or coef.shape[1] == 0:
             return super()._combine(values, coef)
-        ends = np.concatenate([[0], np.cumsum(self._n_support)])
+        ends = np.concatenate([[0], np.cumsum(self._class_support)])
         none = np.zeros(n_classes - 1, dtype=coef.dtype)
         own = [
             linear_predictions(values[:, begin:end], np.ascontiguousarray(coef[:, begin:end]), none)
@@ -364,8 +364,8 @@ class SVC(KernelClassifier):
     coef0 : float, default=0.0
         Of the polynomial and the sigmoid kernel.
     shrinking : bool, default=True
-        Whether rows that are settled at a bound are left out of working sets until the others are solved. The solution is the
-        same to the tolerance.
+        Changes nothing: working sets hold rows that violate their optimality condition alone, so that those settled at a bound
+        are left out of them either way.
     probability : bool, default=False
         Whether `predict_proba` is to be there: takes five more fits.
     tol : float, default=1e-3
