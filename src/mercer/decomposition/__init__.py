@@ -1,4 +1,4 @@
-"""Matrix decompositions: principal components, also of kernels, and truncated singular values; the others are scikit-learn's."""
+"""Matrix decompositions: principal components, also of kernels, and truncated singular values; others are scikit-learn's."""
 
 from typing import TYPE_CHECKING
 
