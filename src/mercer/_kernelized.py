@@ -18,7 +18,7 @@ from mercer.kernels import KERNELS, Kernel, Precomputed, as_kernel
 
 KERNEL = OneOf(*KERNELS) | Instance(Kernel) | Function()
 
-_BAND = 1 << 22  # values of a kernel that are held at a time where a product with them is all that is wanted
+_BAND = 1 << 20  # values of a kernel that are held at a time, in the cache, where a product with them is all that is wanted
 
 
 def is_gram(kernel: Any) -> bool:
