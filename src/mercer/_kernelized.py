@@ -9,21 +9,49 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array, check_consistent_length
 
-from mercer._arrays import FloatArray, check_X, validate
+from mercer._arrays import FloatArray, check_X, require_no_overflow, validate
 from mercer._native import kernels as native
 from mercer._parallel import effective_threads
-from mercer._params import Function, Instance, OneOf
+from mercer._params import Function, Instance, InvalidParameterError, OneOf
 from mercer._rows import count_rows, take_rows
-from mercer.kernels import KERNELS, Kernel, Precomputed
+from mercer.kernels import KERNELS, Kernel, Precomputed, as_kernel
 
 KERNEL = OneOf(*KERNELS) | Instance(Kernel) | Function()
 
-_BAND = 1 << 22  # values of a kernel that are held at a time where a product with them is all that is wanted
+_BAND = 1 << 20  # values of a kernel that are held at a time, in the cache, where a product with them is all that is wanted
 
 
 def is_gram(kernel: Any) -> bool:
     """Whether a kernel parameter says that X is the kernel matrix itself."""
     return bool(kernel == "precomputed") if isinstance(kernel, str) else isinstance(kernel, Precomputed)
+
+
+def kernel_of(estimator: Any, params: Any, **own: Any) -> Kernel:
+    """The kernel of an estimator's checked parameters; `own` are those of a kernel that is named. Functions take rows."""
+    if params.kernel_params is not None and isinstance(params.kernel, (str, Kernel)):
+        raise InvalidParameterError(
+            f"{type(estimator).__name__}: kernel_params={params.kernel_params!r} is not valid with kernel={params.kernel!r}; "
+            "it must be None, since its arguments are those of a function."
+        )
+    return as_kernel(params.kernel, by="rows", params=params.kernel_params, **own)
+
+
+def gram(estimator: Any, kernel: Kernel, X: Any) -> FloatArray:
+    """The kernel matrix of the rows of a fit, a copy where it is given; an error says so where values overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        K = kernel.on(X).rows(np.arange(count_rows(X))) if is_gram(kernel) else kernel(X)
+    if not np.isfinite(K).all():
+        if kernel.takes == "numbers":
+            require_no_overflow(estimator, X, "the values of the kernel")
+        raise ValueError(f"{type(estimator).__name__}: the kernel {kernel!r} gave NaN or infinity.")
+    return K
+
+
+def without_nan(estimator: Any, X: Any, values: FloatArray) -> FloatArray:
+    """Values that were computed from rows; an error where they overflowed on the way."""
+    if np.isnan(values).any():
+        require_no_overflow(estimator, X, "what is computed from it")
+    return values
 
 
 def check_rows(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Any:

@@ -67,6 +67,7 @@ class Case:
     grid: Mapping[str, list[Any]] = field(default_factory=dict)  # for a grid search
     is_lazy: bool = False  # keeps the data, grows greedily or leaves the work to members: nothing to certify
     is_online: bool = False  # takes one step a row: a step of weight two is not two steps
+    iterates_elsewhere: bool = False  # `max_iter` is handed to another library's solver, which tells nothing of its steps
     takes_infinity: bool = False  # in X, as an extreme value
     takes_labels: bool = False  # as y, though it is no classifier
     takes_any_sign: bool = False  # of weights
@@ -115,6 +116,23 @@ CASES: dict[str, Case] = {
     "KernelRegression": Case(
         n_large=1_000, n_long=20_000, params={"bandwidth": 0.7}, is_lazy=True, fixed_params=lambda X: {"bandwidth": 0.7}
     ),
+    # Kernel matrices have a value for each pair of rows; rows that are kept are as they were given.
+    "KernelRidge": Case(
+        n_large=600, n_long=5_000, unique_params={"kernel": "rbf"}, row_counting=("X_fit_",), grid={"alpha": [0.1, 10.0]}
+    ),
+    "KernelPCA": Case(
+        n_large=600,
+        n_long=3_000,
+        params={"n_components": 3},
+        row_counting=("X_fit_",),
+        grid={"n_components": [1, 2]},
+        iterates_elsewhere=True,
+    ),
+    "Nystroem": Case(params={"n_components": 10}, row_counting=("components_",), grid={"n_components": [2, 3]}, is_lazy=True),
+    "RBFSampler": Case(grid={"n_components": [2, 3]}, is_lazy=True),
+    "PolynomialCountSketch": Case(grid={"n_components": [2, 3]}, is_lazy=True),
+    "SkewedChi2Sampler": Case(params={"skewedness": 50.0}, grid={"n_components": [2, 3]}, is_lazy=True),
+    "AdditiveChi2Sampler": Case(grid={"sample_steps": [1, 2]}, is_lazy=True),
     "LocallyWeightedRegression": Case(n_large=1_000, n_long=20_000, is_lazy=True),
     "NeighborhoodComponentsAnalysis": Case(
         n_large=600,
@@ -461,7 +479,7 @@ def takes_weights(estimator: type[BaseEstimator]) -> bool:
 
 
 def is_iterative(estimator: type[BaseEstimator]) -> bool:
-    return "max_iter" in parameters_of(estimator)
+    return "max_iter" in parameters_of(estimator) and not case_of(estimator).iterates_elsewhere
 
 
 def ids(estimators: list[type[BaseEstimator]]) -> list[str]:

@@ -17,7 +17,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, require_finite
 from mercer._base import FitTask, MercerEstimator, fit_method
-from mercer._kernelized import KERNEL, check_rows, is_gram, multiply, own_rows, resolved, times_values
+from mercer._kernelized import (
+    KERNEL,
+    check_rows,
+    gram,
+    is_gram,
+    kernel_of,
+    multiply,
+    own_rows,
+    resolved,
+    times_values,
+    without_nan,
+)
 from mercer._parallel import effective_threads, thread_share
 from mercer._params import (
     Bool,
@@ -35,7 +46,7 @@ from mercer._random import as_random_state
 from mercer._rows import count_rows
 from mercer._solvers.cholesky import Cholesky
 from mercer._trace import Certificate, Outcome, Status
-from mercer.kernels import Kernel, as_kernel
+from mercer.kernels import Kernel
 
 _TOL = 1e-6  # of the residuals of eigenpairs, relative to the largest eigenvalue
 _ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-7}  # of an eigenvalue that is zero, beside the largest
@@ -204,14 +215,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEstimat
         self
         """
         params = check_params(self)
-        named = as_kernel(
-            params.kernel,
-            gamma=params.gamma,
-            degree=params.degree,
-            coef0=params.coef0,
-            by="rows",
-            params=params.kernel_params,
-        )
+        named = kernel_of(self, params, gamma=params.gamma, degree=params.degree, coef0=params.coef0)
         _check_way_back(params, named)
         X = check_rows(self, named, X, reset=True)
         if params.fit_inverse_transform and sp.issparse(X):
@@ -219,9 +223,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEstimat
         kernel = resolved(self, named, X)
         task = FitTask.start(self, X)
         with thread_share(effective_threads(params.n_jobs)):
-            K = kernel.on(X).rows(np.arange(count_rows(X))) if is_gram(kernel) else kernel(X)
+            K = gram(self, kernel, X)
             means = K.mean(axis=0, dtype=np.float64)
-            _centre(K, means, means)
+            _centre(K, K.mean(axis=1, dtype=np.float64), means)  # one that is given need not be symmetric
             values, vectors, outcome = _eigenpairs(K, params)
             del K
             attributes = {
@@ -235,23 +239,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEstimat
             if params.fit_inverse_transform:
                 attributes |= _way_back(X, vectors * np.sqrt(values), kernel, params.alpha)
         return self._finish(task, attributes, outcome, unset=("dual_coef_", "X_transformed_fit_"))
-
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> FloatArray:
-        """Find the components, and those of X.
-
-        Parameters
-        ----------
-        X : as of `fit`
-        y : ignored
-        **params
-            As of `fit`.
-
-        Returns
-        -------
-        components : ndarray of shape (n_samples, n_components)
-        """
-        self.fit(X, y, **params)
-        return np.asarray(self.eigenvectors_ * np.sqrt(self.eigenvalues_))
 
     def transform(self, X: Any) -> FloatArray:
         """The components of rows.
@@ -271,12 +258,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEstimat
         scaled = np.divide(self.eigenvectors_, roots, out=np.zeros_like(self.eigenvectors_), where=roots > 0)
 
         def centred(rows: Any) -> FloatArray:
-            values = self.kernel_(rows, self.X_fit_)
+            values: FloatArray = self.kernel_(rows, self.X_fit_)
             _centre(values, values.mean(axis=1, dtype=np.float64), self._column_means)
             return values
 
         with thread_share(effective_threads(self.n_jobs)):
-            return times_values(centred, X, count_rows(self.X_fit_), scaled)
+            return without_nan(self, X, times_values(centred, X, count_rows(self.X_fit_), scaled))
 
     def inverse_transform(self, X: Any) -> FloatArray:
         """Rows from their components, by the ridge regression that `fit_inverse_transform` asks for.

@@ -95,9 +95,10 @@ class AdditiveChi2Sampler(TransformerMixin, MercerEstimator):  # type: ignore[mi
             # 2 x y / (x + y) = (x + y) / 2 - (x - y)^2 / (2 (x + y)).
             rows = (rows.toarray() if sp.issparse(rows) else rows).astype(np.float64)
             halves = rows.sum(axis=1) / 2
-            return halves[:, None] + halves + additive_chi2_kernel(rows) / 2
+            values: FloatArray = halves[:, None] + halves + additive_chi2_kernel(rows) / 2
+            return values
 
-        error = approximation_error(kernel, lambda rows: _samples(rows, n_steps, interval), X)
+        error = approximation_error(self, kernel, lambda rows: _samples(rows, n_steps, interval), X)
         return self._finish(task, {"approximation_error_": error})
 
     def transform(self, X: Any) -> Any:
@@ -199,11 +200,15 @@ class SkewedChi2Sampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Merce
     ----------
     random_weights_ : ndarray of shape (n_features, n_components)
     random_offset_ : ndarray of shape (n_components,)
-    approximation_error_ : float
-        :math:`\|ZZ^\top - K\|_F / \|K\|_F` of up to 256 rows of the fit; NaN where a value is not above :math:`-c`.
+    approximation_error_ : float or None
+        :math:`\|ZZ^\top - K\|_F / \|K\|_F` of up to 256 rows of the fit; None where a value is not above :math:`-c`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Where X has names for its columns.
+
+    Notes
+    -----
+    O(n d n_components): the cosine is taken of tiles of the product while they are in the cache.
 
     References
     ----------
@@ -268,7 +273,7 @@ class SkewedChi2Sampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Merce
         attributes = {
             "random_weights_": weights,
             "random_offset_": offsets,
-            "approximation_error_": approximation_error(kernel, features, X) if is_possible else np.nan,
+            "approximation_error_": approximation_error(self, kernel, features, X) if is_possible else None,
             "_n_features_out": params.n_components,
         }
         return self._finish(task, attributes)

@@ -102,7 +102,7 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEstima
         attributes = {
             "random_weights_": weights,
             "random_offset_": offsets,
-            "approximation_error_": approximation_error(kernel, lambda rows: _features(rows, weights, offsets), X),
+            "approximation_error_": approximation_error(self, kernel, lambda rows: _features(rows, weights, offsets), X),
             "_n_features_out": params.n_components,
         }
         return self._finish(task, attributes)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer._arrays import FloatArray
+from mercer._arrays import FloatArray, require_no_overflow
 from mercer._native import kernels as native
 from mercer._parallel import effective_threads
 from mercer._rows import count_rows, take_rows
@@ -15,14 +15,18 @@ from mercer._rows import count_rows, take_rows
 _MOST_ROWS = 256
 
 
-def approximation_error(kernel: Callable[[Any], FloatArray], features: Callable[[Any], Any], X: Any) -> float:
+def approximation_error(estimator: Any, kernel: Callable[[Any], FloatArray], features: Callable[[Any], Any], X: Any) -> float:
     """|Z Z' - K| / |K| in the norm of Frobenius, for up to 256 rows evenly spread over X, which takes no draws."""
     n_rows = count_rows(X)
     some = take_rows(X, np.unique(np.linspace(0, n_rows - 1, min(n_rows, _MOST_ROWS)).astype(np.int64)))
-    exact, Z = kernel(some).astype(np.float64), features(some)
-    Z = (Z.toarray() if hasattr(Z, "toarray") else Z).astype(np.float64)
-    norm = float(np.linalg.norm(exact))
-    return float(np.linalg.norm(Z @ Z.T - exact)) / norm if norm > 0 else float(np.linalg.norm(Z @ Z.T))
+    with np.errstate(over="ignore", invalid="ignore"):
+        exact, Z = kernel(some).astype(np.float64), features(some)
+        Z = (Z.toarray() if hasattr(Z, "toarray") else Z).astype(np.float64)
+        norm = float(np.linalg.norm(exact))
+        missing = float(np.linalg.norm(Z @ Z.T - exact))
+    if not np.isfinite([norm, missing]).all() and not isinstance(X, list):
+        require_no_overflow(estimator, X, "the values of the kernel")
+    return missing / norm if norm > 0 else missing
 
 
 def fourier_features(X: FloatArray, directions: FloatArray, offsets: FloatArray) -> FloatArray:

@@ -14,7 +14,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
 from mercer._base import FitTask, MercerEstimator, fit_method
-from mercer._kernelized import KERNEL, check_rows, is_gram, multiply, resolved, times_values
+from mercer._kernelized import (
+    KERNEL,
+    check_rows,
+    gram,
+    is_gram,
+    kernel_of,
+    multiply,
+    resolved,
+    times_values,
+    without_nan,
+)
 from mercer._parallel import effective_threads, thread_share
 from mercer._params import (
     Integer,
@@ -33,7 +43,7 @@ from mercer._rows import count_rows, take_rows
 from mercer._solvers.cholesky import Cholesky
 from mercer._trace import warn
 from mercer.kernel_approximation._measured import approximation_error
-from mercer.kernels import Kernel, as_kernel
+from mercer.kernels import Kernel
 
 
 class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEstimator):  # type: ignore[misc]
@@ -161,14 +171,14 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEstimato
         self
         """
         params = check_params(self)
-        named = _kernel(params)
+        named = _kernel(self, params)
         X = check_rows(self, named, X, reset=True)
         kernel = resolved(self, named, X)
         n_rows = count_rows(X)
         task = FitTask.start(self, X)
         with thread_share(effective_threads(params.n_jobs)):
             chosen, components = _landmarks(X, kernel, min(params.n_components, n_rows), params)
-            inner = np.ascontiguousarray(components[:, chosen]) if is_gram(kernel) else kernel(components)
+            inner = np.ascontiguousarray(components[:, chosen]) if is_gram(kernel) else gram(self, kernel, components)
             left, sizes, right = np.linalg.svd(inner)
             normalization = (left / np.sqrt(np.maximum(sizes, 1e-12))) @ right
             attributes = {
@@ -179,7 +189,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEstimato
                 **({} if chosen is None else {"component_indices_": chosen}),
             }
             found = SimpleNamespace(**attributes)
-            attributes["approximation_error_"] = _error(found, X, chosen)
+            attributes["approximation_error_"] = _error(self, found, X)
         if params.n_components > n_rows:
             warn(
                 "n_components > n_samples. This is not possible.\n"
@@ -202,10 +212,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEstimato
         check_is_fitted(self)
         X = check_rows(self, self.kernel_, X, reset=False)
         with thread_share(effective_threads(self.n_jobs)):
-            return _features(self, X)
+            return without_nan(self, X, _features(self, X))
 
 
-def _kernel(params: SimpleNamespace) -> Kernel:
+def _kernel(estimator: Any, params: SimpleNamespace) -> Kernel:
     """The kernel of the parameters; those of named kernels belong to no other."""
     own = {name: getattr(params, name) for name in ("gamma", "coef0", "degree") if getattr(params, name) is not None}
     if own and (not isinstance(params.kernel, str) or is_gram(params.kernel)):
@@ -214,7 +224,7 @@ def _kernel(params: SimpleNamespace) -> Kernel:
             f"kernel={params.kernel!r}. Don't pass gamma, coef0 or degree to Nystroem if using a callable or precomputed "
             "kernel, or a Kernel, which has its own."
         )
-    return as_kernel(params.kernel, by="rows", params=params.kernel_params, **own)
+    return kernel_of(estimator, params, **own)
 
 
 def _landmarks(X: Any, kernel: Kernel, n_components: int, params: SimpleNamespace) -> tuple[Any, Any]:
@@ -253,8 +263,8 @@ def _leverage(X: Any, kernel: Kernel, pilot: Any) -> FloatArray:
     diagonal = kernel.diagonal(X)
     values = X[:, pilot] if is_gram(kernel) else kernel(X, basis)
     solved = factor.solve(values.T.astype(np.float64))
-    scores = diagonal - np.einsum("ij,ji->i", values, solved)
-    return np.clip(scores, 1e-12 * max(float(diagonal.max(initial=0)), 1e-300), None)
+    scores: FloatArray = diagonal - np.einsum("ij,ji->i", values, solved)
+    return np.maximum(scores, 1e-12 * max(float(diagonal.max(initial=0)), 1e-300))
 
 
 def _features(fitted: Any, X: Any) -> FloatArray:
@@ -266,9 +276,9 @@ def _features(fitted: Any, X: Any) -> FloatArray:
     return times_values(matrix.against, X, count_rows(components), normalization)
 
 
-def _error(found: Any, X: Any, chosen: Any) -> float:
+def _error(estimator: Any, found: Any, X: Any) -> float:
     if not is_gram(found.kernel_):
-        return approximation_error(found.kernel_, lambda rows: _features(found, rows), X)
+        return approximation_error(estimator, found.kernel_, lambda rows: _features(found, rows), X)
     # Rows of a kernel matrix: the values among some of them are columns of it too.
     some = np.unique(np.linspace(0, len(X) - 1, min(len(X), 256)).astype(np.int64))
-    return approximation_error(lambda rows: rows[:, some], lambda rows: _features(found, rows), X[some])
+    return approximation_error(estimator, lambda rows: rows[:, some], lambda rows: _features(found, rows), X[some])

@@ -123,7 +123,7 @@ class PolynomialCountSketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, M
         attributes = {
             "indexHash_": places,
             "bitHash_": signs,
-            "approximation_error_": approximation_error(kernel, features, X),
+            "approximation_error_": approximation_error(self, kernel, features, X),
             "_n_features_out": params.n_components,
         }
         return self._finish(task, attributes)
@@ -145,23 +145,38 @@ class PolynomialCountSketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, M
 
 
 def _sketch(X: Any, places: Any, signs: Any, gamma: float, coef0: float, n_components: int) -> FloatArray:
-    """The inverse transform of the product of the transforms of all count sketches, some rows at a time."""
-    n_rows, n_features = X.shape
+    """The tensor sketches of rows, some at a time."""
     maps = []
     for place, sign in zip(places, signs, strict=True):
         counts = (sign.astype(X.dtype), place, np.arange(len(place) + 1))
         maps.append(sp.csr_array(counts, shape=(len(place), n_components)))
-    out = np.empty((n_rows, n_components), dtype=X.dtype)
+    out = np.empty((X.shape[0], n_components), dtype=X.dtype)
     step = max(64, (1 << 20) // n_components)
-    for begin in range(0, n_rows, step):
+    for begin in range(0, X.shape[0], step):
         rows = X[begin : begin + step]
-        spectrum = None
-        for signs_of in maps:
-            sketch = rows @ (signs_of[:n_features] * gamma**0.5)
-            sketch = sketch.toarray() if sp.issparse(sketch) else np.asarray(sketch)
-            if coef0 != 0:
-                sketch += coef0**0.5 * signs_of[[n_features]].toarray()
-            wave = scipy.fft.rfft(sketch.astype(X.dtype, copy=False), axis=1, workers=effective_threads(None))
-            spectrum = wave if spectrum is None else np.multiply(spectrum, wave, out=spectrum)
-        out[begin : begin + step] = scipy.fft.irfft(spectrum, n=n_components, axis=1, workers=effective_threads(None))
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = _convolved(rows, maps, gamma, coef0**0.5)
+            is_huge = ~np.isfinite(found).all(axis=1)
+            if is_huge.any():  # the sketch of x / c times c^degree: infinite, and never NaN
+                huge = rows[np.flatnonzero(is_huge)]
+                sizes = abs(huge).max(axis=1)
+                largest = np.asarray(sizes.toarray() if sp.issparse(sizes) else sizes).reshape(-1, 1)
+                over = sp.diags_array((1 / largest).ravel()) @ huge if sp.issparse(huge) else huge / largest
+                small = _convolved(over.astype(X.dtype), maps, gamma, coef0**0.5 / largest)
+                found[is_huge] = np.where(small == 0, 0, small * largest.astype(np.float64) ** len(maps))
+        out[begin : begin + step] = found
     return out
+
+
+def _convolved(rows: Any, maps: list[Any], gamma: float, constant: Any) -> FloatArray:
+    """The inverse transform of the product of the transforms of all count sketches of (sqrt(gamma) x, constant)."""
+    n_features, spectrum = rows.shape[1], None
+    for signs in maps:
+        sketch = rows @ (signs[:n_features] * gamma**0.5)
+        sketch = sketch.toarray() if sp.issparse(sketch) else np.asarray(sketch)
+        if signs.shape[0] > n_features:
+            sketch = sketch + constant * signs[[n_features]].toarray()
+        wave = scipy.fft.rfft(sketch.astype(rows.dtype, copy=False), axis=1, workers=effective_threads(None))
+        spectrum = wave if spectrum is None else np.multiply(spectrum, wave, out=spectrum)
+    found: FloatArray = scipy.fft.irfft(spectrum, n=maps[0].shape[1], axis=1, workers=effective_threads(None))
+    return found

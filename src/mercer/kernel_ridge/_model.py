@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,13 +12,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, check_weights
 from mercer._base import FitTask, MercerEstimator, fit_method
-from mercer._kernelized import KERNEL, check_rows, check_rows_y, is_gram, own_rows, resolved, times_values
+from mercer._kernelized import (
+    KERNEL,
+    check_rows,
+    check_rows_y,
+    gram,
+    is_gram,
+    kernel_of,
+    own_rows,
+    resolved,
+    times_values,
+    without_nan,
+)
 from mercer._params import ArrayLike, InvalidParameterError, Mapped, Null, OneOf, Real, Rule, check_params, check_values
 from mercer._rows import count_rows
 from mercer._solvers.cholesky import Cholesky
 from mercer._trace import Certificate, Outcome, Status
 from mercer._tuning import Reals, Space
-from mercer.kernels import Kernel, as_kernel
 
 _TOL = 1e-8  # of the residual of the linear system, relative to the targets
 
@@ -131,13 +140,13 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, MercerEstimator):  # type: i
         self
         """
         params = check_params(self)
-        named = _named_kernel(params)
+        named = kernel_of(self, params, gamma=params.gamma, degree=params.degree, coef0=params.coef0)
         X, y = check_rows_y(self, named, X, y)
         weights = check_weights(sample_weight, count_rows(X), np.float64)
         kernel = resolved(self, named, X)
         alphas = _penalties(params.alpha, 1 if y.ndim == 1 else y.shape[1])
         task = FitTask.start(self, X, y)
-        K = kernel.on(X).rows(np.arange(count_rows(X))) if is_gram(kernel) else kernel(X)
+        K = gram(self, kernel, X)
         coef, outcome = _solve(K.astype(np.float64, copy=False), y.reshape(len(y), -1), alphas, weights)
         attributes = {
             "dual_coef_": coef.reshape(y.shape).astype(K.dtype),
@@ -162,7 +171,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, MercerEstimator):  # type: i
         """
         check_is_fitted(self)
         X = check_rows(self, self.kernel_, X, reset=False)
-        return times_values(lambda rows: self.kernel_(rows, self.X_fit_), X, count_rows(self.X_fit_), self.dual_coef_)
+        values = times_values(lambda rows: self.kernel_(rows, self.X_fit_), X, count_rows(self.X_fit_), self.dual_coef_)
+        return without_nan(self, X, values)
 
     def leave_one_out(self) -> FloatArray:
         r"""What each row of the fit would have been predicted to be by a fit without it, in closed form.
@@ -178,8 +188,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, MercerEstimator):  # type: i
         alphas, weights = self._alphas, self._weights
         if (alphas == 0).any():
             raise ValueError(f"KernelRidge: leave_one_out needs alpha > 0; the fit had alpha={self.alpha!r}.")
-        kernel, n = self.kernel_, count_rows(self.X_fit_)
-        K = (kernel.on(self.X_fit_).rows(np.arange(n)) if is_gram(kernel) else kernel(self.X_fit_)).astype(np.float64)
+        n = count_rows(self.X_fit_)
+        K = gram(self, self.kernel_, self.X_fit_).astype(np.float64)
         coef = self.dual_coef_.reshape(n, -1).astype(np.float64)
         left_out = K @ coef
         taken = np.ones(n, dtype=bool) if weights is None else weights > 0
@@ -189,22 +199,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, MercerEstimator):  # type: i
             inverse = np.diagonal(Cholesky(inner + np.diag(share)).solve(np.eye(len(inner))))
             a = coef[taken, target]
             left_out[taken, target] += a * share - a / inverse  # y = K a + alpha S^-1 a
-        return left_out.reshape(self.dual_coef_.shape).astype(self.dual_coef_.dtype)
-
-
-def _named_kernel(params: SimpleNamespace) -> Kernel:
-    """The kernel of an estimator's parameters, which are checked."""
-    try:
-        return as_kernel(
-            params.kernel,
-            gamma=params.gamma,
-            degree=params.degree,
-            coef0=params.coef0,
-            by="rows",
-            params=params.kernel_params,
-        )
-    except InvalidParameterError as error:
-        raise InvalidParameterError(f"KernelRidge: {error}") from None
+        predictions: FloatArray = left_out.reshape(self.dual_coef_.shape).astype(self.dual_coef_.dtype)
+        return predictions
 
 
 def _penalties(alpha: Any, n_targets: int) -> FloatArray:

@@ -486,4 +486,5 @@ def _check_features(features: Any) -> tuple[Any, ...]:
 
 def _tensor(left: FloatArray, right: FloatArray) -> FloatArray:
     """The products of one column of each, row by row."""
-    return np.einsum("ij,ik->ijk", left, right).reshape(len(left), -1)
+    products: FloatArray = np.einsum("ij,ik->ijk", left, right).reshape(len(left), -1)
+    return products

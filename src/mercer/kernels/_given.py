@@ -61,7 +61,8 @@ class Function(Kernel):
     Parameters
     ----------
     function : callable
-        Of two matrices of rows, which gives the matrix of values, or of two rows, which gives a value.
+        Of two matrices of rows, which gives the matrix of values, or of two rows, which gives a value, the same for (x, y) as
+        for (y, x).
     by : {"matrices", "rows"}, default="matrices"
         Which of the two.
     params : dict, default=None
@@ -89,21 +90,31 @@ class Function(Kernel):
         return False  # nobody knows
 
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
-        params = dict(self.params or {})
         other = X if Y is None else Y
         shape = (count_rows(X), count_rows(other))
         if self.by == "rows":
-            left, right = _row_list(X), _row_list(other)
-            values = np.array([[float(self.function(x, y, **params)) for y in right] for x in left], dtype=float_type(X))
+            values = self._by_rows(_row_list(X), None if Y is None else _row_list(Y)).astype(float_type(X))
         else:
-            values = self.function(X, other, **params)
+            values = self.function(X, other, **dict(self.params or {}))
             values = np.array(values.toarray() if sp.issparse(values) else values, dtype=float_type(X))
-        values = values.reshape(shape) if values.size == 0 else values
         if values.shape != shape:
             raise ValueError(
                 f"Function: the kernel gave values of shape {values.shape} for {shape[0]} and {shape[1]} rows; it must give "
                 f"{shape}. A function of two rows needs by='rows'."
             )
+        return values
+
+    def _by_rows(self, left: list[Any], right: list[Any] | None) -> FloatArray:
+        """A value for each pair; where both sides are the same, one of (x, y) and (y, x) is asked for."""
+        params = dict(self.params or {})
+        if right is not None:
+            return np.array([[float(self.function(x, y, **params)) for y in right] for x in left]).reshape(
+                len(left), len(right)
+            )
+        values = np.empty((len(left), len(left)))
+        for i, x in enumerate(left):
+            for j in range(i, len(left)):
+                values[i, j] = values[j, i] = float(self.function(x, left[j], **params))
         return values
 
     def diagonal(self, X: Any) -> FloatArray:

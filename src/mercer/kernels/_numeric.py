@@ -36,7 +36,7 @@ Gamma = float | str | None
 def resolve_gamma(gamma: Gamma, X: Any) -> float:
     """The number that gamma stands for: "scale" is 1 / (n_features X.var()), "auto" and None are 1 / n_features."""
     if gamma == "scale":
-        rows = X if sp.issparse(X) else np.asarray(X)
+        rows: Any = X if sp.issparse(X) else np.asarray(X)
         rows = rows if rows.dtype.kind == "f" else rows.astype(np.float64)
         # E[x^2] - E[x]^2, which is what a sparse matrix can say of itself.
         variance = float(rows.multiply(rows).mean() - rows.mean() ** 2 if sp.issparse(rows) else rows.var())
@@ -50,7 +50,8 @@ def squared_norms(X: Any) -> FloatArray:
         X = X.astype(np.float64)
         return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
     rows = np.asarray(X)
-    return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    norms: FloatArray = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    return norms
 
 
 def as_they_are(X: Any) -> Any:
@@ -109,7 +110,8 @@ class Linear(NumericKernel):
         return True
 
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
-        return linear_kernel(X, Y)
+        products: FloatArray = linear_kernel(X, Y)
+        return products
 
     def diagonal(self, X: Any) -> FloatArray:
         return squared_norms(X)

@@ -78,10 +78,10 @@ class Spectrum(SequenceKernel):
         columns: dict[Any, int] = {}
         left = self._counts(X, columns)
         if Y is None:
-            return linear_kernel(left)
+            return self._products(left, left)
         right = self._counts(Y, columns)
         left.resize((left.shape[0], right.shape[1]))  # runs that Y alone has
-        return linear_kernel(left, right)
+        return self._products(left, right)
 
     def diagonal(self, X: Any) -> FloatArray:
         rows = as_sequences("Spectrum", X)
@@ -90,13 +90,20 @@ class Spectrum(SequenceKernel):
     def feature_map(self, X: Any) -> Any:
         return self._counts(X, {})
 
+    @staticmethod
+    def _products(left: Any, right: Any) -> FloatArray:
+        products: FloatArray = linear_kernel(left, right)
+        return products
+
     def _runs(self, row: Any) -> list[Any]:
         row = row if isinstance(row, (str, bytes, tuple)) else tuple(row)
         return [row[i : i + self.length] for i in range(len(row) - self.length + 1)]
 
     def _counts(self, X: Any, columns: dict[Any, int]) -> Any:
         """How often each run occurs in each row; runs that are new are added to `columns`."""
-        values, places, starts = [], [], [0]
+        values: list[int] = []
+        places: list[int] = []
+        starts = [0]
         for row in as_sequences("Spectrum", X):
             counts = Counter(self._runs(row))
             values.extend(counts.values())

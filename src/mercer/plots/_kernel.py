@@ -44,6 +44,9 @@ def plot_kernel(kernel: Any, X: Any, y: Any = None, *, ax: Any = None, **params:
     n_rows = count_rows(X)
     values = made.on(X).rows(np.arange(n_rows)) if isinstance(made, Precomputed) else made(X)
     ax = make_axes(ax)
+    low, high = float(values.min()), float(values.max())
+    has_signs = low < 0 < high
+    most = max(-low, high)
     if y is not None:
         classes, codes = check_labels(y)
         if len(codes) != n_rows:
@@ -53,14 +56,11 @@ def plot_kernel(kernel: Any, X: Any, y: Any = None, *, ax: Any = None, **params:
         ends = np.cumsum(np.bincount(codes, minlength=len(classes)))
         middles = (np.concatenate([[0], ends[:-1]]) + ends - 1) / 2
         for end in ends[:-1]:
-            ax.axhline(end - 0.5, color="white", linewidth=1.2)
-            ax.axvline(end - 0.5, color="white", linewidth=1.2)
+            for line in (ax.axhline, ax.axvline):
+                line(end - 0.5, color="black" if has_signs else "white", linewidth=1.2)
         names = [str(label) for label in classes]
         ax.set_xticks(middles, names)
         ax.set_yticks(middles, names)
-    low, high = float(values.min()), float(values.max())
-    has_signs = low < 0 < high
-    most = max(-low, high)
     image = ax.imshow(
         values,
         cmap="RdBu_r" if has_signs else "viridis",  # zero in the middle where there are both signs
