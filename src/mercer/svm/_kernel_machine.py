@@ -25,6 +25,7 @@ from mercer.svm._dual import Index
 from mercer.svm._kernels import NAMES, as_kernel
 from mercer.svm._machines import InseparableError, Machines, Part
 
+FEW_VALUES = 1 << 20  # up to which sparse rows are as fast, and have the same bits as dense ones, when they are made dense
 VALUES_AT_ONCE = 1 << 21  # of the kernel, in a prediction
 COST = Real(above=0) | Infinity()
 SHARE = Real(above=0, most=1)
@@ -61,6 +62,8 @@ class Sample:
         self.weights = np.ones(self.n_rows) if weights is None else weights[self.places]
         self.X, self.params, self.n_threads = X, params, effective_threads(params.n_jobs)
         self._kept = X if len(self.places) == self.n_rows else self.take(self.places)
+        if sp.issparse(self._kept) and self._kept.shape[0] * self._kept.shape[1] <= FEW_VALUES and not callable(params.kernel):
+            self._kept = self._kept.toarray()
         if callable(params.kernel):
             self.kernel = as_kernel("precomputed", None)
             self.matrix = self.kernel.on(values_of(params.kernel, self._kept, self._kept), n_threads=self.n_threads)
