@@ -71,6 +71,7 @@ class Case:
     takes_infinity: bool = False  # in X, as an extreme value
     takes_labels: bool = False  # as y, though it is no classifier
     takes_any_sign: bool = False  # of weights
+    of_equal_rows: tuple[str, ...] = ()  # attributes that say which of equal rows bear the solution: any of them may
     counts_steps: bool = False  # in `n_iter_` and `max_iter`, as the peer does; an iteration takes many, and says how many
     draws_rows: bool = False  # by their weights: a row of weight two is two rows on average, not in every draw
 
@@ -207,6 +208,7 @@ CASES: dict[str, Case] = {
     ),
 }
 
+_BEARERS = ("support_", "support_vectors_", "n_support_", "dual_coef_")
 for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "SVCCV", "SVRCV"):
     _chosen = {"C": 1.0, "gamma": 0.3, "cv": 2} if name.endswith("CV") else {}
     CASES[name] = Case(
@@ -216,9 +218,10 @@ for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "SVCCV", "SVRCV"):
         long_params={"gamma": 0.3, "tol": 0.0, "max_iter": 1_000_000_000},
         fixed_params=lambda X: {"gamma": 0.3, "tol": 1e-9},  # "scale" counts rows
         unique_params={"gamma": 0.3, "tol": 1e-9},
-        row_counting=("shape_fit_", "_places", "best_score_", "cv_scores_"),
+        row_counting=("shape_fit_", "point_status_", "best_score_", "cv_scores_", *_BEARERS),
         grid={"coef0": [0.0, 1.0]} if name.endswith("CV") else {"gamma": [0.1, 1.0]},
         counts_steps=True,
+        of_equal_rows=(*_BEARERS, "point_status_"),
     )
 for name in ("Ridge", "RidgeClassifier"):
     CASES[name] = Case(iterative_params={"solver": "sparse_cg"}, grid={"alpha": [0.1, 10.0]})

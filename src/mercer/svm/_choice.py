@@ -26,6 +26,7 @@ from mercer._params import (
 )
 from mercer._rows import take_rows
 from mercer._stand_in import stand_in
+from mercer._tuning import Space
 from mercer.metrics import accuracy_score, get_scorer, r2_score
 from mercer.svm._block_smo import BLOCK, AllLines, BlockSMO, LineCache, Lines
 from mercer.svm._kernel_machine import KernelMachine, Sample
@@ -216,7 +217,7 @@ feature_names_in_
     """
 
     _parameter_rules: ClassVar[dict[str, Rule]] = {**SVC._parameter_rules, **CHOICE_RULES}
-    _search_space: ClassVar[None] = None
+    _search_space: ClassVar[Mapping[str, Space] | None] = None
 
     def __init__(
         self,
@@ -341,7 +342,7 @@ history_, certificate_, n_features_in_, feature_names_in_
     """
 
     _parameter_rules: ClassVar[dict[str, Rule]] = {**SVR._parameter_rules, **CHOICE_RULES}
-    _search_space: ClassVar[None] = None
+    _search_space: ClassVar[Mapping[str, Space] | None] = None
 
     def __init__(
         self,

@@ -25,6 +25,7 @@ from mercer.svm._dual import Index
 from mercer.svm._kernels import NAMES, as_kernel
 from mercer.svm._machines import InseparableError, Machines, Part
 
+FEW_VALUES = 1 << 20  # up to which sparse rows are as fast, and have the same bits as dense ones, when they are made dense
 VALUES_AT_ONCE = 1 << 21  # of the kernel, in a prediction
 COST = Real(above=0) | Infinity()
 SHARE = Real(above=0, most=1)
@@ -49,12 +50,20 @@ def values_of(function: Any, X: Any, Y: Any) -> FloatArray:
 class Sample:
     """The rows that take part in a fit, those of positive weight, and their kernel."""
 
+    classes: Any  # of a classifier: its labels, the place of each row's among them, their weights, the costs of rows over C
+    codes: Any
+    class_weight: FloatArray
+    costs: FloatArray
+    targets: FloatArray  # of a regressor
+
     def __init__(self, X: Any, weights: FloatArray | None, params: SimpleNamespace) -> None:
         self.n_rows = count_rows(X)
         self.places = np.arange(self.n_rows) if weights is None else np.flatnonzero(weights)
         self.weights = np.ones(self.n_rows) if weights is None else weights[self.places]
         self.X, self.params, self.n_threads = X, params, effective_threads(params.n_jobs)
         self._kept = X if len(self.places) == self.n_rows else self.take(self.places)
+        if sp.issparse(self._kept) and self._kept.shape[0] * self._kept.shape[1] <= FEW_VALUES and not callable(params.kernel):
+            self._kept = self._kept.toarray()
         if callable(params.kernel):
             self.kernel = as_kernel("precomputed", None)
             self.matrix = self.kernel.on(values_of(params.kernel, self._kept, self._kept), n_threads=self.n_threads)
@@ -240,6 +249,9 @@ class KernelMachine(MercerEstimator):
     def kernel_(self) -> Any:
         """The kernel with its parameters as numbers; a callable as it was given."""
         check_is_fitted(self)
+        return self._made_kernel()
+
+    def _made_kernel(self) -> Any:
         if callable(self.kernel):
             return self.kernel
         return as_kernel(self.kernel, None, gamma=self._gamma, degree=self.degree, coef0=self.coef0)
@@ -247,18 +259,20 @@ class KernelMachine(MercerEstimator):
     def _kernel_values(self, X: Any) -> FloatArray:
         """The kernel of rows with all support vectors."""
         if callable(self.kernel):
-            return values_of(self.kernel, X, self._fit_rows)[:, self.support_]
-        kernel = self.kernel_
+            of_all: FloatArray = values_of(self.kernel, X, self._fit_rows)
+            return np.ascontiguousarray(of_all[:, self.support_])
+        kernel = self._made_kernel()
         if kernel.takes == "gram":
-            return X[:, self.support_]
+            return np.ascontiguousarray(X[:, self.support_])
         vectors = self.support_vectors_
         if sp.issparse(X) != sp.issparse(vectors):
             X, vectors = sp.csr_matrix(X), sp.csr_matrix(vectors)
         if X.dtype != vectors.dtype:
             X, vectors = X.astype(np.float64, copy=False), vectors.astype(np.float64, copy=False)
-        return kernel.on(vectors, n_threads=effective_threads(self.n_jobs)).against(
+        found: FloatArray = kernel.on(vectors, n_threads=effective_threads(self.n_jobs)).against(
             np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
         )
+        return found
 
     def _values(self, X: Any) -> FloatArray:
         """What the parts give: of shape (n_rows, n_parts)."""

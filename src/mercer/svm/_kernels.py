@@ -21,14 +21,14 @@ def resolve_gamma(gamma: Any, X: Any) -> float:
     if not isinstance(gamma, str):
         return float(gamma)
     if gamma == "auto":
-        return 1.0 / X.shape[1]
+        return 1.0 / int(X.shape[1])
     if sp.issparse(X):
         size = X.shape[0] * X.shape[1]
         values = X.data.astype(np.float64)
         variance = float(values @ values) / size - (float(values.sum()) / size) ** 2
     else:
         variance = float(np.var(X, dtype=np.float64))
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class KernelMatrix:
             return self.X.diagonal().astype(np.float64)
         if self.kernel.name == "rbf":
             return np.ones(self.n_rows)
-        X = self.X.astype(np.float64)
+        X: Any = self.X.astype(np.float64)
         squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
         if self.kernel.name == "linear":
             return squares

@@ -133,7 +133,8 @@ history_, certificate_, n_features_in_, feature_names_in_
 
     def score_samples(self, X: Any) -> FloatArray:
         """The same without the offset."""
-        return self.decision_function(X) + self.offset_
+        scores: FloatArray = self.decision_function(X) + self.offset_
+        return scores
 
     def predict(self, X: Any) -> npt.NDArray[np.intp]:
         """1 for rows within the boundary, -1 for outliers."""

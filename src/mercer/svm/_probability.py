@@ -38,7 +38,8 @@ class PairwiseProbability:
         largest = found.max(axis=1)
         is_behind = (found[lines, chosen] < largest) | (found.argmax(axis=1) != chosen)
         found[lines[is_behind], chosen[is_behind]] = np.nextafter(largest[is_behind], 2.0) * (1 + 1e-12)
-        return found / found.sum(axis=1, keepdims=True)
+        scaled: FloatArray = found / found.sum(axis=1, keepdims=True)
+        return scaled
 
 
 def coupled(pairs: FloatArray) -> FloatArray:
@@ -60,7 +61,8 @@ def coupled(pairs: FloatArray) -> FloatArray:
     right = np.zeros((n_rows, n + 1, 1))
     right[:, n] = 1.0
     found: FloatArray = np.maximum(np.linalg.solve(system, right)[:, :n, 0], 0.0)
-    return found / found.sum(axis=1, keepdims=True)
+    scaled: FloatArray = found / found.sum(axis=1, keepdims=True)
+    return scaled
 
 
 def fit_probability(machine: Any, sample: Any, params: Any) -> PairwiseProbability:

@@ -49,7 +49,8 @@ def votes_and_confidences(values: FloatArray, n_classes: int) -> tuple[FloatArra
 def class_scores(values: FloatArray, n_classes: int) -> FloatArray:
     """From values of pairs: the pairs that each class wins, and of a share below one third how clearly."""
     votes, sums = votes_and_confidences(values, n_classes)
-    return votes + sums / (3 * (np.abs(sums) + 1))
+    scores: FloatArray = votes + sums / (3 * (np.abs(sums) + 1))
+    return scores
 
 
 def labels_of(values: FloatArray, classes: npt.NDArray[Any], *, break_ties: bool) -> npt.NDArray[Any]:
@@ -200,7 +201,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]  #
             for begin, end in pairwise(ends)
         ]
         pairs = [own[first][:, second - 1] + own[second][:, first] for first, second in pairs_of(n_classes)]
-        return np.column_stack(pairs) + self.intercept_
+        found: FloatArray = np.column_stack(pairs) + self.intercept_
+        return found
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores: of shape (n_samples,) for two classes, above zero for `classes_[1]`; else a column for each class or pair.
@@ -217,7 +219,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]  #
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of each row: the one that wins most pairs; of several, the first, or with `break_ties` by their scores."""
-        check_is_fitted(self)
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError(
                 f"{type(self).__name__}: break_ties must be False when decision_function_shape is 'ovo', which has no scores "
@@ -230,7 +231,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]  #
             raise AttributeError("predict_proba is not available when probability=False")
         return True
 
-    @available_if(_has_probability)
+    @available_if(_has_probability)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
         """Probabilities of shape (n_samples, n_classes), of which the largest is that of the class that `predict` names."""
         check_is_fitted(self)
@@ -239,10 +240,11 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]  #
         chosen = np.searchsorted(self.classes_, labels_of(values, self.classes_, break_ties=self.break_ties))
         return found.probabilities(values, chosen)
 
-    @available_if(_has_probability)
+    @available_if(_has_probability)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> FloatArray:
         """The logarithms of `predict_proba`."""
-        return np.log(self.predict_proba(X))
+        found: FloatArray = np.log(self.predict_proba(X))
+        return found
 
     def _fitted_probability(self) -> PairwiseProbability:
         from sklearn.exceptions import NotFittedError
@@ -454,7 +456,7 @@ class SVC(KernelClassifier):
     True
     """
 
-    _search_space: ClassVar[Mapping[str, Space]] = {"gamma": GAMMAS, "C": Reals(1e-2, 1e3, log=True)}
+    _search_space: ClassVar[Mapping[str, Space] | None] = {"gamma": GAMMAS, "C": Reals(1e-2, 1e3, log=True)}
     _parameter_rules: ClassVar[dict[str, Rule]] = {**KernelClassifier._parameter_rules, "C": COST}
 
     def __init__(

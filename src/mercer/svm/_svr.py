@@ -125,7 +125,7 @@ class SVR(KernelRegressor):
     True
     """
 
-    _search_space: ClassVar[Mapping[str, Space]] = {
+    _search_space: ClassVar[Mapping[str, Space] | None] = {
         "gamma": GAMMAS,
         "C": Reals(1e-2, 1e3, log=True),
         "epsilon": Reals(1e-3, 1.0, log=True),
