@@ -368,8 +368,8 @@ class SVC(KernelClassifier):
     shrinking : bool, default=True
         Changes nothing: working sets hold rows that violate their optimality condition alone, so that those settled at a bound
         are left out of them either way.
-    probability : bool, default=False
-        Whether `predict_proba` is to be there: takes five more fits.
+    probability : bool or "deprecated", default="deprecated"
+        Whether `predict_proba` is to be there: takes five more fits. scikit-learn's default counts as False.
     tol : float, default=1e-3
         The fit stops when no optimality condition is violated by more; the gap reached is in `certificate_`.
     cache_size : float, default=200
@@ -468,7 +468,7 @@ class SVC(KernelClassifier):
         gamma: float | str = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
-        probability: bool | str = False,
+        probability: bool | str = "deprecated",
         tol: float = 1e-3,
         cache_size: float = 200,
         class_weight: Mapping[Any, float] | str | None = None,
@@ -557,7 +557,7 @@ feature_names_in_
         gamma: float | str = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
-        probability: bool | str = False,
+        probability: bool | str = "deprecated",
         tol: float = 1e-3,
         cache_size: float = 200,
         class_weight: Mapping[Any, float] | str | None = None,
