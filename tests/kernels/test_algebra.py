@@ -115,7 +115,7 @@ def test_arrays_of_the_user_are_not_written_to():
     [
         (lambda: RBF(-1.0), r"RBF: gamma=-1.0 is not valid; it must be a finite number >= 0 or 'scale' or 'auto' or None"),
         (lambda: RBF("large"), "gamma='large' is not valid"),
-        (lambda: Polynomial(0.5), "degree=0.5 is not valid; it must be a finite number >= 1"),
+        (lambda: Polynomial(-0.5), "degree=-0.5 is not valid; it must be a finite number >= 0"),
         (lambda: Linear() ** 0, "power=0 is not valid; it must be an integer >= 1"),
         (lambda: Linear() ** 1.5, "power=1.5 is not valid"),
         (lambda: -1 * Linear(), "factor=-1 is not valid; it must be a finite number >= 0"),

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import pickle
+
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn.svm
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+import mercer
+from mercer.kernels import RBF, Cosine, Laplacian, Linear, Spectrum
 from mercer.svm import SVC, SVCCV, SVR, SVRCV, NuSVC, NuSVR, OneClassSVM
 from tests.reference import kernel_svm as reference
 
@@ -223,6 +229,40 @@ def test_given_kernels_functions_and_sparse_rows_give_the_same(cls):
     sparse = cls(kernel="linear", tol=1e-8).fit(sp.csr_matrix(X), *args)
     for found in (getattr(given, values)(K), getattr(by_call, values)(X), getattr(sparse, values)(sp.csr_matrix(X))):
         np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "kernel", [0.5 * Linear() + RBF(0.1), Linear() * RBF(0.3), Laplacian(0.2), Cosine(), RBF(0.5).on_features([0, 2])], ids=repr
+)
+def test_kernels_of_the_algebra_are_those_of_their_matrices(kernel):
+    X, y, target = _rows()
+    for cls, known in ((SVC, y), (SVR, target)):
+        model, given = cls(kernel=kernel).fit(X, known), cls(kernel="precomputed").fit(kernel(X), known)
+        np.testing.assert_allclose(model.predict(X), given.predict(kernel(X)), atol=1e-10)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+        file = io.BytesIO()
+        mercer.save(model, file)
+        np.testing.assert_array_equal(mercer.load(file.getvalue()).predict(X), model.predict(X))
+    assert model.kernel_ == kernel
+
+
+def test_sequences_and_named_columns_are_rows_too():
+    words = ["spam spam", "ham eggs", "spam", "eggs ham ham", "spammy", "eggs"]
+    model = SVC(kernel=Spectrum(2), C=10).fit(words, [1, 0, 1, 0, 1, 0])
+    assert model.predict(["spams", "ham egg"]).tolist() == [1, 0]
+    X, y, _ = _rows()
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    by_name, by_number = (SVC(kernel=RBF(0.5).on_features(columns)) for columns in (["a", "c"], [0, 2]))
+    np.testing.assert_array_equal(by_name.fit(table, y).decision_function(table), by_number.fit(X, y).decision_function(X))
+
+
+def test_a_second_fit_forgets_the_support_vectors_of_the_first():
+    X, y, _ = _rows()
+    model = SVC().fit(X, y)
+    model.predict(X)
+    np.testing.assert_array_equal(
+        model.fit(X[:40], y[:40]).decision_function(X), SVC().fit(X[:40], y[:40]).decision_function(X)
+    )
 
 
 @pytest.mark.parametrize("cls", [SVC, SVR, OneClassSVM])

@@ -37,9 +37,9 @@ def resolve_gamma(gamma: Gamma, X: Any) -> float:
     """The number that gamma stands for: "scale" is 1 / (n_features X.var()), "auto" and None are 1 / n_features."""
     if gamma == "scale":
         rows: Any = X if sp.issparse(X) else np.asarray(X)
-        rows = rows if rows.dtype.kind == "f" else rows.astype(np.float64)
+        rows = rows.astype(np.float64) if sp.issparse(rows) else rows
         # E[x^2] - E[x]^2, which is what a sparse matrix can say of itself.
-        variance = float(rows.multiply(rows).mean() - rows.mean() ** 2 if sp.issparse(rows) else rows.var())
+        variance = float(rows.multiply(rows).mean() - rows.mean() ** 2 if sp.issparse(rows) else rows.var(dtype=np.float64))
         return 1.0 / (rows.shape[1] * variance) if variance > 0 else 1.0
     return 1.0 / np.shape(X)[1] if gamma is None or isinstance(gamma, str) else float(gamma)
 
@@ -130,7 +130,7 @@ class Polynomial(GammaKernel):
     Parameters
     ----------
     degree : float, default=3
-        At least 1. A Mercer kernel where it is whole and `coef0` is not negative.
+        At least 0. A Mercer kernel where it is whole and `coef0` is not negative.
     gamma : float, "scale", "auto" or None, default=None
         "auto" and None are one over the number of features; "scale" is one over that number times the variance of all values.
     coef0 : float, default=1
@@ -151,7 +151,7 @@ class Polynomial(GammaKernel):
     array([[2.   , 2.   , 4.   , 1.   , 2.828, 4.   ]])
     """
 
-    _rules: ClassVar[Mapping[str, Rule]] = {"degree": Real(least=1), "gamma": GAMMA, "coef0": Real()}
+    _rules: ClassVar[Mapping[str, Rule]] = {"degree": Real(least=0), "gamma": GAMMA, "coef0": Real()}
     degree: float = 3.0
     gamma: Gamma = None
     coef0: float = 1.0

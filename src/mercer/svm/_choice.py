@@ -102,7 +102,7 @@ class MachineChoice(KernelMachine):
 
     def _gammas(self, sample: Sample, params: SimpleNamespace) -> list[Any]:
         """What is tried: of a kernel that has no gamma, one."""
-        has_gamma = isinstance(params.kernel, str) and params.kernel in ("rbf", "poly", "sigmoid")
+        has_gamma = isinstance(params.kernel, str) and hasattr(sample.kernel, "gamma")
         if not has_gamma:
             return [params.gamma]
         if params.gammas is not None:

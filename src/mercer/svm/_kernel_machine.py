@@ -13,16 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._arrays import FloatArray, check_weights, check_X, validate
 from mercer._base import FitTask, MercerEstimator
 from mercer._candidates import Candidates
+from mercer._kernelized import KERNEL, is_gram
 from mercer._lazy import lazy_property
 from mercer._linear import linear_predictions
 from mercer._parallel import effective_threads
-from mercer._params import Bool, Function, Infinity, Integer, Null, NumberOfJobs, OneOf, Real, Rule, Verbosity
-from mercer._rows import count_rows
+from mercer._params import Bool, Infinity, Integer, Null, NumberOfJobs, OneOf, Real, Rule, Verbosity
+from mercer._rows import count_rows, take_rows
 from mercer._trace import Outcome, Record, Status
 from mercer._tuning import Reals
+from mercer.kernels import Kernel, KernelMatrix, Linear, Precomputed, as_kernel
 from mercer.svm._block_smo import rough_matrix
 from mercer.svm._dual import Index
-from mercer.svm._kernels import NAMES, as_kernel
 from mercer.svm._machines import InseparableError, Machines, Part
 
 FEW_VALUES = 1 << 20  # up to which sparse rows are as fast, and have the same bits as dense ones, when they are made dense
@@ -30,6 +31,20 @@ VALUES_AT_ONCE = 1 << 21  # of the kernel, in a prediction
 COST = Real(above=0) | Infinity()
 SHARE = Real(above=0, most=1)
 GAMMAS = Reals(1e-4, 1e1, log=True)  # that are worth searching
+
+
+def is_function(kernel: Any) -> bool:
+    """Whether a kernel parameter is a function of the user's, which is handed rows as they are."""
+    return callable(kernel) and not isinstance(kernel, Kernel)
+
+
+def is_linear(kernel: Any) -> bool:
+    return bool(kernel == "linear") if isinstance(kernel, str) else isinstance(kernel, Linear)
+
+
+def takes_lists(kernel: Any) -> bool:
+    """Whether rows need not be numbers: those of a function, and sequences."""
+    return is_function(kernel) or (isinstance(kernel, Kernel) and kernel.takes == "sequences")
 
 
 def values_of(function: Any, X: Any, Y: Any) -> FloatArray:
@@ -56,19 +71,21 @@ class Sample:
     costs: FloatArray
     targets: FloatArray  # of a regressor
 
-    def __init__(self, X: Any, weights: FloatArray | None, params: SimpleNamespace) -> None:
+    def __init__(self, X: Any, weights: FloatArray | None, params: SimpleNamespace, names: Any = None) -> None:
         self.n_rows = count_rows(X)
         self.places = np.arange(self.n_rows) if weights is None else np.flatnonzero(weights)
         self.weights = np.ones(self.n_rows) if weights is None else weights[self.places]
         self.X, self.params, self.n_threads = X, params, effective_threads(params.n_jobs)
         self._kept = X if len(self.places) == self.n_rows else self.take(self.places)
-        if sp.issparse(self._kept) and self._kept.shape[0] * self._kept.shape[1] <= FEW_VALUES and not callable(params.kernel):
-            self._kept = self._kept.toarray()
-        if callable(params.kernel):
-            self.kernel = as_kernel("precomputed", None)
-            self.matrix = self.kernel.on(values_of(params.kernel, self._kept, self._kept), n_threads=self.n_threads)
+        self.kernel: Kernel
+        if is_function(params.kernel):
+            self.kernel = Precomputed()
+            self.matrix = self.kernel.on(values_of(params.kernel, self._kept, self._kept))
         else:
-            self.kernel = as_kernel(params.kernel, self._kept, gamma=params.gamma, degree=params.degree, coef0=params.coef0)
+            if sp.issparse(self._kept) and self._kept.shape[0] * self._kept.shape[1] <= FEW_VALUES:
+                self._kept = self._kept.toarray()
+            named = as_kernel(params.kernel, gamma=params.gamma, degree=params.degree, coef0=params.coef0)
+            self.kernel = named.by_number(names).resolved(self._kept)
             of_all = self.kernel.takes == "gram"
             matrix = self.kernel.on(X if of_all else self._kept, n_threads=self.n_threads)
             self.matrix = matrix.take(self.places) if of_all and self._kept is not X else matrix
@@ -80,15 +97,15 @@ class Sample:
         return rough_matrix(self.kernel, self._kept, self.matrix)
 
     def take(self, index: Any) -> Any:
-        """Rows of X, which may be a list where the kernel is a callable."""
-        return self.X[index] if hasattr(self.X, "shape") else [self.X[i] for i in index]
+        """Rows of X, which may be a list (`takes_lists`)."""
+        return take_rows(self.X, index)
 
 
 class KernelMachine(MercerEstimator):
     """What all five machines share."""
 
     _parameter_rules: ClassVar[dict[str, Rule]] = {
-        "kernel": OneOf(*NAMES) | Function(),
+        "kernel": KERNEL,
         "degree": Integer(0),
         "gamma": OneOf("scale", "auto") | Real(least=0),
         "coef0": Real(),
@@ -101,6 +118,7 @@ class KernelMachine(MercerEstimator):
         "n_jobs": NumberOfJobs(),
     }
     kernel: Any
+    _kernel: Kernel
     support_: Any
     support_vectors_: Any
     dual_coef_: Any
@@ -108,13 +126,13 @@ class KernelMachine(MercerEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.pairwise = is_gram(self.kernel)
         tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
 
     def _check_rows(self, X: Any, *y: Any, **checks: Any) -> Any:
-        """X as kernels take it, and y where there is one; a callable kernel is handed X as it is."""
-        if callable(self.kernel) and not hasattr(X, "dtype"):
+        """X as kernels take it, and y where there is one; a list stays one for kernels that take it."""
+        if takes_lists(self.kernel) and not hasattr(X, "dtype"):
             X = list(X)
             if y and len(X) != len(y[0]):
                 raise ValueError(
@@ -122,7 +140,7 @@ class KernelMachine(MercerEstimator):
                 )
             self.__dict__.pop("n_features_in_", None)
             return (X, np.asarray(y[0])) if y else X
-        is_given = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        is_given = is_gram(self.kernel)
         if is_given and sp.issparse(X):
             raise TypeError(f"{type(self).__name__}: Sparse precomputed kernels are not supported; give X as a dense matrix.")
         found = validate(self, X, *y, sparse=None if is_given else "csr", **checks)
@@ -135,7 +153,8 @@ class KernelMachine(MercerEstimator):
         return found
 
     def _sample(self, X: Any, sample_weight: Any, params: SimpleNamespace) -> Sample:
-        return Sample(X, check_weights(sample_weight, count_rows(X), np.float64), params)
+        names = getattr(self, "feature_names_in_", None)
+        return Sample(X, check_weights(sample_weight, count_rows(X), np.float64), params, names)
 
     def _solve(
         self, sample: Sample, y: Any, parts: list[Part], params: SimpleNamespace, before: Machines | None = None
@@ -152,7 +171,7 @@ class KernelMachine(MercerEstimator):
             def outcome(status: Status, history: list[Record]) -> Outcome:
                 return solver.outcome(status, history)
 
-            self._unset("_probability", "_fit_rows")
+            self._unset("_probability", "_fit_rows", "_vectors")
             self._fit_by(solver, task, max_iter=np.iinfo(np.int64).max, verbose=params.verbose, fitted=fitted, outcome=outcome)
         except InseparableError:
             raise ValueError(
@@ -211,8 +230,8 @@ class KernelMachine(MercerEstimator):
 
     def _common(self, sample: Sample) -> dict[str, Any]:
         shape = sample.X.shape if hasattr(sample.X, "shape") else (sample.n_rows,)
-        rows = {"_fit_rows": sample.X} if callable(sample.params.kernel) else {}
-        return {"shape_fit_": shape, "_gamma": float(getattr(sample.kernel, "gamma", 0.0)), **rows}
+        rows = {"_fit_rows": sample.X} if is_function(sample.params.kernel) else {}
+        return {"shape_fit_": shape, "_kernel": sample.kernel, **rows}
 
     def _fitted(self, sample: Sample, solver: Machines) -> dict[str, Any]:
         """The attributes of what the parts hold now."""
@@ -221,8 +240,7 @@ class KernelMachine(MercerEstimator):
     def _support(self, sample: Sample, is_support: Any, coef: FloatArray, intercept: FloatArray) -> dict[str, Any]:
         """Attributes of the chosen rows of the sample (a mask or an order) with their coefficients, a column each."""
         places = sample.places[is_support]
-        is_given = sample.params.kernel == "precomputed" if isinstance(sample.params.kernel, str) else False
-        vectors = np.empty((0, 0), dtype=sample.dtype) if is_given else sample.take(places)
+        vectors = np.empty((0, 0), dtype=sample.dtype) if is_gram(sample.params.kernel) else sample.take(places)
         coef = np.ascontiguousarray(coef, dtype=sample.dtype)
         return {
             "support_": places.astype(np.int32),
@@ -234,10 +252,11 @@ class KernelMachine(MercerEstimator):
     # ---- predictions
 
     def _check_new(self, X: Any) -> Any:
-        check_is_fitted(self)
-        if callable(self.kernel) and not hasattr(X, "dtype"):
+        if "support_" not in vars(self):  # what scikit-learn asks takes longer than the values of one row
+            check_is_fitted(self)
+        if takes_lists(self.kernel) and not hasattr(X, "dtype"):
             return list(X)
-        is_given = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        is_given = is_gram(self.kernel)
         if is_given and hasattr(X, "shape") and len(X.shape) == 2 and X.shape[1] != self.shape_fit_[0]:
             raise ValueError(
                 f"{type(self).__name__}: X.shape[1] = {X.shape[1]} should be equal to {self.shape_fit_[0]}, the number of "
@@ -247,38 +266,29 @@ class KernelMachine(MercerEstimator):
 
     @property
     def kernel_(self) -> Any:
-        """The kernel with its parameters as numbers; a callable as it was given."""
+        """The kernel with its parameters as numbers; a function as it was given."""
         check_is_fitted(self)
-        return self._made_kernel()
+        return self.kernel if is_function(self.kernel) else self._kernel
 
-    def _made_kernel(self) -> Any:
-        if callable(self.kernel):
-            return self.kernel
-        return as_kernel(self.kernel, None, gamma=self._gamma, degree=self.degree, coef0=self.coef0)
+    @lazy_property
+    def _vectors(self) -> KernelMatrix:
+        """The kernel among the support vectors, which are packed once for all predictions."""
+        return self._kernel.on(self.support_vectors_, n_threads=effective_threads(self.n_jobs))
 
     def _kernel_values(self, X: Any) -> FloatArray:
         """The kernel of rows with all support vectors."""
-        if callable(self.kernel):
+        if is_function(self.kernel):
             of_all: FloatArray = values_of(self.kernel, X, self._fit_rows)
             return np.ascontiguousarray(of_all[:, self.support_])
-        kernel = self._made_kernel()
-        if kernel.takes == "gram":
+        if self._kernel.takes == "gram":
             return np.ascontiguousarray(X[:, self.support_])
-        vectors = self.support_vectors_
-        if sp.issparse(X) != sp.issparse(vectors):
-            X, vectors = sp.csr_matrix(X), sp.csr_matrix(vectors)
-        if X.dtype != vectors.dtype:
-            X, vectors = X.astype(np.float64, copy=False), vectors.astype(np.float64, copy=False)
-        found: FloatArray = kernel.on(vectors, n_threads=effective_threads(self.n_jobs)).against(
-            np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
-        )
-        return found
+        return self._vectors.against(X)
 
     def _values(self, X: Any) -> FloatArray:
         """What the parts give: of shape (n_rows, n_parts)."""
         X = self._check_new(X)
         coef = self.dual_coef_.toarray() if sp.issparse(self.dual_coef_) else self.dual_coef_
-        if isinstance(self.kernel, str) and self.kernel == "linear":
+        if is_linear(self.kernel):
             weights = self.coef_
             if sp.issparse(X) or sp.issparse(weights):
                 product = X @ weights.T
@@ -302,7 +312,7 @@ class KernelMachine(MercerEstimator):
     @property
     def coef_(self) -> Any:
         """The weights of the features, for `kernel="linear"`."""
-        if not (isinstance(self.kernel, str) and self.kernel == "linear"):
+        if not is_linear(self.kernel):
             raise AttributeError("coef_ is only available when using a linear kernel")
         coef = self._linear_coef()
         (coef.data if sp.issparse(coef) else coef).flags.writeable = False  # computed anew each time: a change would be lost

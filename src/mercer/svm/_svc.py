@@ -356,9 +356,10 @@ class SVC(KernelClassifier):
     ----------
     C : float, default=1.0
         The weight of the losses against the penalty. `inf` is the hard margin, an error where the classes are not separable.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
-        x'z, (gamma x'z + coef0)^degree, exp(-gamma |x - z|^2), tanh(gamma x'z + coef0); X is the kernel matrix itself; a
-        function of two matrices of rows that gives the matrix of values.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or other name, Kernel or callable, default="rbf"
+        x'z, (gamma x'z + coef0)^degree, exp(-gamma |x - z|^2), tanh(gamma x'z + coef0); X is the kernel matrix itself; any
+        name of `mercer.kernels.KERNELS`; a kernel of `mercer.kernels` (sums, products, and kernels of sequences too), which
+        has its own parameters; a function of two matrices of rows that gives the matrix of values.
     degree : int, default=3
         Of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"
