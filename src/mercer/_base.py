@@ -34,7 +34,8 @@ class MercerEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     def __getstate__(self) -> dict[str, Any]:
         """What a pickle holds: the version that made it too, and nothing that is computed when first asked for."""
-        state = {name: value for name, value in super().__getstate__().items() if name not in lazy_names(type(self))}
+        lazy = lazy_names(type(self))  # type: ignore[arg-type]  # mypy takes the class for one of its instances
+        state = {name: value for name, value in super().__getstate__().items() if name not in lazy}
         return {**state, "_mercer_version": mercer.__version__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

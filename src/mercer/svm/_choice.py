@@ -102,12 +102,12 @@ class MachineChoice(KernelMachine):
 
     def _gammas(self, sample: Sample, params: SimpleNamespace) -> list[Any]:
         """What is tried: of a kernel that has no gamma, one."""
-        has_gamma = isinstance(params.kernel, str) and hasattr(sample.kernel, "gamma")
-        if not has_gamma:
+        own = getattr(sample.kernel, "gamma", None) if isinstance(params.kernel, str) else None
+        if own is None:
             return [params.gamma]
         if params.gammas is not None:
             return list(params.gammas)
-        return [factor * sample.kernel.gamma for factor in GAMMA_FACTORS]
+        return [factor * own for factor in GAMMA_FACTORS]
 
     def _folds(self, X: Any, y: Any, sample: Sample, cv: Any) -> list[tuple[Any, Any]]:
         """Places of training and test rows among those of the sample."""
