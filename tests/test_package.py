@@ -117,7 +117,8 @@ def test_no_private_name_of_another_package_is_imported(path):
     assert not private
 
 
-SEARCH_ENGINE = ("mercer.neighbors._search.", "mercer.neighbors._measures.")  # which every family asks for neighbours
+# What every family asks for neighbours, and by which way they are found.
+SEARCH_ENGINE = ("mercer.neighbors._search.", "mercer.neighbors._measures.", "mercer.neighbors._algorithm.")
 
 
 @pytest.mark.parametrize("path", _python_files(), ids=lambda path: str(path.relative_to(SOURCE)))

@@ -59,9 +59,10 @@ inline SlopeRange slope_range(const DualVariables& of, std::span<const double> d
     return range;
 }
 
-// Chooses a block: those of `kept` first, then from each group those that violate most, as many that may rise as may fall, until
-// `block` is full or none violates. Writes the numbers of the variables, the first group first and each in rising order, and
-// returns how many there are and how many are of the first group. O(n + m log m) for m variables that violate.
+// Chooses a block: all variables where they fit, else those of `kept` first, then from each group those that violate most, as many
+// that may rise as may fall, until `block` is full or none violates. Writes the numbers of the variables, the first group first and
+// each in rising order, and returns how many there are and how many are of the first group. O(n + m log m) for m variables that
+// violate.
 class BlockChoice {
    public:
     std::size_t size = 0, group_end = 0;
@@ -69,11 +70,14 @@ class BlockChoice {
     BlockChoice(const DualVariables& of, std::span<const double> duals, std::span<const double> slopes,
                 std::span<const std::int32_t> kept, std::span<std::int32_t> block)
         : of_(of), duals_(duals), slopes_(slopes), block_(block), is_in_(of.size(), 0) {
-        for (const std::int32_t i : kept) add(static_cast<std::size_t>(i));
-        const std::size_t room = block.size() - size;
-        const bool has_two = of.group_end < of.size();
-        if (has_two) take_violators(of.group_end, of.size(), room / 2);
-        take_violators(0, of.group_end, block.size() - size);
+        if (of.size() <= block.size()) {  // a few places shared out among groups could part every pair
+            for (std::size_t i = 0; i < of.size(); ++i) add(i);
+        } else {
+            for (const std::int32_t i : kept) add(static_cast<std::size_t>(i));
+            const bool has_two = of.group_end < of.size();
+            if (has_two) take_violators(of.group_end, of.size(), (block.size() - size) / 2);
+            take_violators(0, of.group_end, block.size() - size);
+        }
         std::sort(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(size));
         while (group_end < size && static_cast<std::size_t>(block[group_end]) < of.group_end) ++group_end;
     }

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         kernel_approximation as kernel_approximation,
         kernel_regression as kernel_regression,
         kernel_ridge as kernel_ridge,
+        kernels as kernels,
         linear_model as linear_model,
         losses as losses,
         manifold as manifold,

@@ -72,6 +72,7 @@ class Case:
     takes_labels: bool = False  # as y, though it is no classifier
     takes_any_sign: bool = False  # of weights
     of_equal_rows: tuple[str, ...] = ()  # attributes that say which of equal rows bear the solution: any of them may
+    is_of_shares: bool = False  # a parameter is a share of each class, by weight
     counts_steps: bool = False  # in `n_iter_` and `max_iter`, as the peer does; an iteration takes many, and says how many
     draws_rows: bool = False  # by their weights: a row of weight two is two rows on average, not in every draw
 
@@ -217,10 +218,11 @@ for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "SVCCV", "SVRCV"):
         params={**_chosen, **({"nu": 0.3} if name == "NuSVC" else {})},
         long_params={"gamma": 0.3, "tol": 0.0, "max_iter": 1_000_000_000},
         fixed_params=lambda X: {"gamma": 0.3, "tol": 1e-9},  # "scale" counts rows
-        unique_params={"gamma": 0.3, "tol": 1e-9},
+        unique_params={"gamma": 0.3, "tol": 1e-9, **({"nu": 0.1} if name == "NuSVC" else {})},
         row_counting=("shape_fit_", "point_status_", "best_score_", "cv_scores_", *_BEARERS),
         grid={"coef0": [0.0, 1.0]} if name.endswith("CV") else {"gamma": [0.1, 1.0]},
         counts_steps=True,
+        is_of_shares=name == "NuSVC",
         of_equal_rows=(*_BEARERS, "point_status_"),
     )
 for name in ("Ridge", "RidgeClassifier"):

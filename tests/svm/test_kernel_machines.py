@@ -196,6 +196,17 @@ def test_a_kernel_that_is_not_positive_is_warned_about():
         SVC(kernel="sigmoid", gamma=2.0, coef0=-1.0, C=100).fit(X, y)
 
 
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("cls", [NuSVC, NuSVR, SVR])
+def test_few_rows_are_solved_to_the_tolerance(cls, seed):
+    """Blocks are shared out among groups of variables: where there are few, each must still have a pair to move."""
+    random = np.random.RandomState(seed)
+    for n_rows in (4, 9, 15):
+        X, y = random.rand(n_rows, 30), np.arange(n_rows) % 2 if cls is NuSVC else random.rand(n_rows)
+        model = cls(gamma=0.3, tol=1e-9, **({} if cls is SVR else {"nu": 0.1})).fit(X, y)
+        assert model.certificate_.converged, model.certificate_
+
+
 def test_a_nu_that_no_class_can_pay_is_refused():
     X = np.arange(10.0)[:, None]
     with pytest.raises(ValueError, match="specified nu is infeasible"):

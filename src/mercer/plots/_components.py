@@ -116,7 +116,7 @@ def plot_biplot(
     >>> from mercer.plots import plot_biplot
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> ax = plot_biplot(PCA().fit(X), X, y, max_features=2)
-    >>> [text.get_text() for text in ax.texts]
+    >>> [text.get_text() for text in ax.texts if text.get_text()]
     ['petal length (cm)', 'sepal length (cm)']
     """
     check_value("plot_biplot", "max_features", max_features, Null() | Integer(1))

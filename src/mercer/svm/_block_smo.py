@@ -146,7 +146,10 @@ class BlockSMO:
         self._problem = (dual.rows, dual.linear, dual.low, dual.up)
         self.n_steps, self.least_curvature = 0, np.inf
         self.is_done, self.is_out_of_time, self.is_out_of_steps = False, False, False
-        self._block = np.empty(min(BLOCK, len(dual.rows), len(lines.store)), dtype=np.int32)
+        # Variables of one row share its line: where there are lines of all rows, a block may have more variables than lines.
+        has_all = len(lines.store) >= lines.store.shape[1]
+        most = BLOCK if has_all else min(BLOCK, len(lines.store))
+        self._block = np.empty(min(most, len(dual.rows)), dtype=np.int32)
         self._kept = np.empty(0, dtype=np.int32)
         if start is None:
             self.duals, self.values = dual.start.copy(), np.zeros(lines.store.shape[1])
