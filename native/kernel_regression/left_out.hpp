@@ -56,6 +56,7 @@ class LeftOutFit {
           slopes_(d_),
           limit_(Window::kIsCompact ? 1 : 2 * (kLeastLogWeight + spread_of_weights(sample.weights))) {
         for (const double h : bandwidths) inverses_.push_back(1 / (h * h));
+        std::fill_n(batch_.data(), batch_.size(), 0.0);  // lanes without a row weigh nothing, and must be numbers for that
         is_chain_ = !Window::kIsCompact && is_chain();
     }
 

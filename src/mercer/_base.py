@@ -14,7 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 import mercer
 from mercer._compat import callback_support, with_callbacks
-from mercer._lazy import lazy_names
 from mercer._parallel import serial_blas
 from mercer._params import Rule, check_arguments
 from mercer._trace import Outcome, Record, Solver, Status, iterate, log, warn
@@ -33,10 +32,8 @@ class MercerEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     _input_tags: ClassVar[tuple[str, ...]] = ()  # what X may be or hold besides dense numbers, as scikit-learn's tags call it
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a pickle holds: the version that made it too, and nothing that is computed when first asked for."""
-        lazy = lazy_names(type(self))  # type: ignore[arg-type]  # mypy takes the class for one of its instances
-        state = {name: value for name, value in super().__getstate__().items() if name not in lazy}
-        return {**state, "_mercer_version": mercer.__version__}
+        """What a pickle holds: the version that made it too."""
+        return {**super().__getstate__(), "_mercer_version": mercer.__version__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)

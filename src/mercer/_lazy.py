@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, Generic, TypeVar, overload
 
 Value = TypeVar("Value")
@@ -33,9 +32,3 @@ class lazy_property(Generic[Value]):
         value = self._compute(instance)
         vars(instance)[self._name] = value  # found before this descriptor from now on, as it defines no __set__
         return value
-
-
-@cache
-def lazy_names(kind: type) -> frozenset[str]:
-    """Attributes of a class that are computed when first asked for: they are computed again, not stored."""
-    return frozenset(name for base in kind.__mro__ for name, found in vars(base).items() if isinstance(found, lazy_property))

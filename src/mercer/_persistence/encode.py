@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from enum import Enum
+from functools import cache
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, NoReturn
 
@@ -12,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
 
-from mercer._lazy import lazy_names
+from mercer._lazy import lazy_property
 from mercer._native import kernels
 from mercer._persistence.arrays import Array, check_dtype, to_tensor
 from mercer._persistence.errors import FileFormatError
@@ -305,6 +306,12 @@ def _obey(path: Path, rule: Any, *args: Any, **kwargs: Any) -> Any:
         return rule(*args, **kwargs)
     except (ValueError, TypeError) as error:
         raise TypeError(f"{show(path)}: {error}") from error
+
+
+@cache
+def lazy_names(kind: type) -> frozenset[str]:
+    """Attributes of a class that are computed when first asked for: they are computed again, not stored."""
+    return frozenset(name for base in kind.__mro__ for name, found in vars(base).items() if isinstance(found, lazy_property))
 
 
 def show(path: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -60,6 +61,10 @@ def values_of(function: Any, X: Any, Y: Any) -> FloatArray:
     if not np.isfinite(values).all():
         raise ValueError("the kernel gave NaN or infinity; every value must be a finite number.")
     return values
+
+
+# Support vectors of fitted machines with the kernel among them, packed. Predictions change no estimator, and no file holds it.
+_PACKED: WeakKeyDictionary[KernelMachine, tuple[Any, KernelMatrix]] = WeakKeyDictionary()
 
 
 class Sample:
@@ -171,7 +176,7 @@ class KernelMachine(MercerEstimator):
             def outcome(status: Status, history: list[Record]) -> Outcome:
                 return solver.outcome(status, history)
 
-            self._unset("_probability", "_fit_rows", "_vectors")
+            self._unset("_probability", "_fit_rows")
             self._fit_by(solver, task, max_iter=np.iinfo(np.int64).max, verbose=params.verbose, fitted=fitted, outcome=outcome)
         except InseparableError:
             raise ValueError(
@@ -270,10 +275,14 @@ class KernelMachine(MercerEstimator):
         check_is_fitted(self)
         return self.kernel if is_function(self.kernel) else self._kernel
 
-    @lazy_property
+    @property
     def _vectors(self) -> KernelMatrix:
-        """The kernel among the support vectors, which are packed once for all predictions."""
-        return self._kernel.on(self.support_vectors_, n_threads=effective_threads(self.n_jobs))
+        """The kernel among the support vectors, which are packed once for all predictions of a fit."""
+        vectors, matrix = _PACKED.get(self, (None, None))
+        if matrix is None or vectors is not self.support_vectors_:
+            matrix = self._kernel.on(self.support_vectors_, n_threads=effective_threads(self.n_jobs))
+            _PACKED[self] = self.support_vectors_, matrix
+        return matrix
 
     def _kernel_values(self, X: Any) -> FloatArray:
         """The kernel of rows with all support vectors."""
