@@ -20,7 +20,7 @@ comma := ,
 
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: help build dev demo lint tidy test test-all wheel-check oldest sanitize sanitize-memory sanitize-threads bench clean
+.PHONY: help build dev demo lint tidy style tests tests-all try test test-all wheel-check oldest sanitize sanitize-memory sanitize-threads bench clean
 
 help:
 	@echo "make demo      compare, tune, test and explain models of an embedded table; the report is demo/report.html"
@@ -79,14 +79,21 @@ tidy: build
 # same source is seen in `wheel-check`.
 TEST_LEVEL := $(if $(filter x86_64 amd64,$(shell uname -m)),v3,base)
 
+# Without the flags of make: its jobs are not those of the compiler.
 build/wheel/.built: $(VENV)/.tools $(SOURCES) $(PACKAGE)
 	rm -rf build/wheel && mkdir -p build/wheel
-	$(VENV)/bin/python $(PIP) wheel --no-deps --no-build-isolation --config-settings=cmake.define.MERCER_LEVELS=$(TEST_LEVEL) \
+	MAKEFLAGS= $(VENV)/bin/python $(PIP) wheel --no-deps --no-build-isolation --config-settings=cmake.define.MERCER_LEVELS=$(TEST_LEVEL) \
 		--config-settings=build-dir=build/portable --wheel-dir build/wheel .
 	touch $@
 
-build/test/.ready: build/wheel/.built
+# What the wheel and its tests ask for: installed while the kernels compile.
+build/test/.packages: pyproject.toml
 	test -d build/test/env || $(PYTHON) -m venv build/test/env
+	$(PYTHON) tests/install/needed.py dev > build/test/requirements.txt
+	build/test/env/bin/python $(INSTALL_ONCE) -r build/test/requirements.txt
+	touch $@
+
+build/test/.ready: build/wheel/.built build/test/.packages
 	build/test/env/bin/python $(PIP) install --force-reinstall --no-deps build/wheel/mercer-*.whl
 	build/test/env/bin/python $(INSTALL_ONCE) "$$(echo build/wheel/mercer-*.whl)[dev]"
 	touch $@
@@ -97,14 +104,25 @@ define try_wheel
 	cd $(1) && env/bin/python $(CURDIR)/tests/install/check_wheel.py mercer-*.whl
 endef
 
-test: build/test/.ready
+# The parts of `test`, each with what it waits for. They run side by side, so that packages are fetched while the kernels compile;
+# one that fails is the end of all.
+style: build/test/.packages
 	$(call check_style,build/test/env)
-	build/test/env/bin/python -m pytest -n $(TEST_JOBS) --durations=20 -m "not slow"
+
+try: build/wheel/.built
 	$(call try_wheel,build/wheel)
 
-test-all: build/test/.ready
-	$(call check_style,build/test/env)
+tests: style build/test/.ready
+	build/test/env/bin/python -m pytest -n $(TEST_JOBS) --durations=20 -m "not slow"
+
+tests-all: style build/test/.ready
 	build/test/env/bin/python -m pytest -n $(TEST_JOBS) --durations=20
+
+test:
+	$(MAKE) --jobs=3 tests try
+
+test-all:
+	$(MAKE) --jobs=3 tests-all
 	$(MAKE) wheel-check
 	$(MAKE) oldest
 

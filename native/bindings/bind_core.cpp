@@ -99,6 +99,7 @@ void bind_math_tests(nb::module_& m) {
     bind("log", [](V x) { return math::log(x); });
     bind("log1p", [](V x) { return math::log1p(x); });
     bind("tanh", [](V x) { return math::tanh(x); });
+    bind("cos", [](V x) { return math::cos(x); });
 }
 
 // Softmax and log-sum-exp of the rows of x.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings/arrays.hpp"
+#include "bindings/owned.hpp"
 #include "tree/bin_edges.hpp"
 #include "tree/bins.hpp"
 #include "tree/boosting_loss.hpp"
@@ -24,18 +26,8 @@ bool are_below(std::span<const std::int64_t> indices, std::size_t limit) {
 
 // A copy that Python owns.
 template <class T>
-auto owned(const T* data, std::initializer_list<std::size_t> shape) {
-    std::size_t size = 1;
-    for (const std::size_t length : shape) size *= length;
-    auto* copy = new T[size];
-    const nb::capsule owner(copy, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    std::copy_n(data, size, copy);
-    return nb::ndarray<nb::numpy, T, nb::c_contig>(copy, shape.size(), shape.begin(), owner);
-}
-
-template <class T>
-auto owned(const std::vector<T>& values) {
-    return owned(values.data(), {values.size()});
+auto copy_of(const std::vector<T>& values) {
+    return owned(values, {values.size()});
 }
 constexpr auto kOwned = nb::rv_policy::automatic;  // a property's default is for memory inside its object
 
@@ -104,7 +96,7 @@ auto bins_of(const BinnedRows& binned) {
     for (std::size_t j = 0; j < binned.n_columns(); ++j)
         for (std::size_t i = 0; i < binned.n_rows(); ++i)
             bins[i * binned.n_columns() + j] = binned.bins_of(j)[i * boosting::kPanelColumns];
-    return owned(bins.data(), {binned.n_rows(), binned.n_columns()});
+    return owned(std::move(bins), {binned.n_rows(), binned.n_columns()});
 }
 
 boosting::GrowthRules growth_rules(const BinnedRows& binned, double l2, double leaf_cost, std::int64_t least_rows, double shrinkage,
@@ -187,17 +179,19 @@ void bind_grower(nb::module_& m, const char* name) {
             "nodes",
             [](const Grower& self) {
                 const auto& nodes = self.tree().nodes;
-                return owned(reinterpret_cast<const std::uint8_t*>(nodes.data()), {nodes.size(), sizeof(tree::Node)});
+                const auto* const bytes = reinterpret_cast<const std::uint8_t*>(nodes.data());
+                return owned(std::vector<std::uint8_t>(bytes, bytes + nodes.size() * sizeof(tree::Node)),
+                             {nodes.size(), sizeof(tree::Node)});
             },
             kOwned)
         .def_prop_ro(
-            "words", [](const Grower& self) { return owned(self.tree().words); }, kOwned)
+            "words", [](const Grower& self) { return copy_of(self.tree().words); }, kOwned)
         .def_prop_ro(
-            "change", [](const Grower& self) { return owned(self.tree().change); }, kOwned)
+            "change", [](const Grower& self) { return copy_of(self.tree().change); }, kOwned)
         .def_prop_ro(
-            "hessian", [](const Grower& self) { return owned(self.tree().hessian); }, kOwned)
+            "hessian", [](const Grower& self) { return copy_of(self.tree().hessian); }, kOwned)
         .def_prop_ro(
-            "n_rows", [](const Grower& self) { return owned(self.tree().n_rows); }, kOwned)
+            "n_rows", [](const Grower& self) { return copy_of(self.tree().n_rows); }, kOwned)
         .def_prop_ro("gain", [](const Grower& self) { return self.tree().gain; })
         .def_prop_ro("n_leaves", [](const Grower& self) { return self.tree().leaves.size(); });
 }

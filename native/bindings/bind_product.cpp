@@ -1,5 +1,6 @@
 // Matrix products and Cholesky factors.
 #include "bindings/arrays.hpp"
+#include "core/centred_product.hpp"
 #include "core/cholesky.hpp"
 #include "core/product.hpp"
 
@@ -63,6 +64,22 @@ void bind_kernels(nb::module_& m) {
         },
         nb::arg(), array, maybe, maybe, nb::arg(), array, nb::arg(), ReleaseGil(),
         "c = alpha z' z + beta c for a symmetric c and z = diag(factors) (x - 1 shift')");
+
+    m.def(
+        "multiply_centred",
+        [](In2<T> x, In1<T> centre, In2<T> b, Out2<T> c, int n_threads) {
+            require(centre.shape(0) == x.shape(1), "multiply_centred: the centre must have one value per column");
+            multiply_centred<T>(matrix<T>(x), vector<T>(centre), matrix<T>(b), strided(rows<T>(c)), threads(n_threads));
+        },
+        array, array, array, array, nb::arg(), ReleaseGil(), "c = (x - 1 centre') b");
+
+    m.def(
+        "multiply_centred_transposed",
+        [](In2<T> x, In1<T> centre, In2<T> b, Out2<T> c, int n_threads) {
+            require(centre.shape(0) == x.shape(1), "multiply_centred_transposed: the centre must have one value per column");
+            multiply_centred_transposed<T>(matrix<T>(x), vector<T>(centre), matrix<T>(b), strided(rows<T>(c)), threads(n_threads));
+        },
+        array, array, array, array, nb::arg(), ReleaseGil(), "c = (x - 1 centre')' b");
 
     m.def(
         "factor_cholesky", [](Out2<T> a, int n_threads) { return factor_cholesky(strided(rows<T>(a)), threads(n_threads)); }, array,

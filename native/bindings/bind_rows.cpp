@@ -1,6 +1,7 @@
 // X by rows, for all families, and the products with it that know no model.
 #include "bindings/rows.hpp"
 #include "core/row_products.hpp"
+#include "core/sparse_product.hpp"
 
 namespace mercer::bindings {
 
@@ -14,12 +15,12 @@ void bind_products(nb::module_& m) {
     const auto maybe = nb::arg().noconvert().none();
     m.def(
         "row_values",
-        [](const Source& x, In1<double> given, double constant, Out1<double> values) {
+        [](const Source& x, In1<double> given, double constant, Out1<double> values, int n_threads) {
             require(given.shape(0) == x.cols() && values.shape(0) == x.rows(),
                     "row_values: the vector must have one value per column of X, and the result one per row");
-            row_values<Rows>(x, vector<double>(given), constant, vector<double>(values));
+            row_values<Rows>(x, vector<double>(given), constant, vector<double>(values), threads(n_threads));
         },
-        nb::arg(), array, nb::arg(), array, ReleaseGil());
+        nb::arg(), array, nb::arg(), array, nb::arg(), ReleaseGil());
     m.def(
         "column_sums",
         [](const Source& x, In1<double> given, Out1<double> sums) {
@@ -62,6 +63,14 @@ void bind_sources(nb::module_& m, const char* dense, const char* sparse) {
     nb::class_<DenseRowSource<T>>(m, dense).def(nb::init<In2<T>, MaybeIn1<T>>(), array, nb::arg().noconvert().none());
     nb::class_<CsrRowSource<T>>(m, sparse).def(nb::init<In1<T>, In1<std::int32_t>, In1<std::int32_t>, std::size_t>(), array, array,
                                                array, nb::arg());
+    m.def(
+        "multiply_sparse",
+        [](const CsrRowSource<T>& x, Rows2<T> b, Out2<T> c, int n_threads) {
+            require(b.shape(0) == x.cols() && c.shape(0) == x.rows() && c.shape(1) == b.shape(1),
+                    "multiply_sparse: the shapes do not fit");
+            multiply_sparse<T>(x, rows<T>(b), rows<T>(c), threads(n_threads));
+        },
+        nb::arg(), array, array, nb::arg(), ReleaseGil(), "c = x b");
 }
 
 }  // namespace

@@ -1,4 +1,9 @@
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+
 #include "bindings/rows.hpp"
+#include "svm/block_smo.hpp"
 #include "svm/dual_descent.hpp"
 #include "svm/multiclass_descent.hpp"
 
@@ -74,9 +79,88 @@ void bind_epochs(nb::module_& m) {
         number, array, array, array, number, number, number, number, number, array, array, array, array, ReleaseGil());
 }
 
+// The variables of a dual problem over a kernel of `n_values` rows.
+svm::DualVariables dual_variables(const In1<std::int32_t>& rows, const In1<double>& linear, const In1<double>& low,
+                                  const In1<double>& up, std::size_t group_end, std::size_t n_values) {
+    const svm::DualVariables of{vector<std::int32_t>(rows), vector<double>(linear), vector<double>(low), vector<double>(up),
+                                group_end};
+    require(of.linear.size() == of.size() && of.low.size() == of.size() && of.up.size() == of.size(),
+            "there must be one linear term and two bounds per variable");
+    require(group_end <= of.size(), "the first group is longer than all variables");
+    require_below(of.rows, n_values, "the row of a variable is out of range");
+    return of;
+}
+
+void bind_block_choice(nb::module_& m) {
+    const auto array = nb::arg().noconvert();
+    m.def(
+        "choose_block",
+        [](In1<std::int32_t> rows, In1<double> linear, In1<double> low, In1<double> up, std::size_t group_end, In1<double> values,
+           In1<double> duals, In1<std::int32_t> kept, Out1<std::int32_t> block) {
+            const auto of = dual_variables(rows, linear, low, up, group_end, values.shape(0));
+            require(duals.shape(0) == of.size(), "there must be one dual per variable");
+            // What is chosen by is read once: another thread may write to it.
+            const auto given = vector<std::int32_t>(kept);
+            const std::vector<std::int32_t> numbers(given.begin(), given.end());
+            require_below(numbers, of.size(), "the number of a variable is out of range");
+            require(numbers.size() <= block.shape(0), "the block is smaller than what is kept of the last");
+            std::vector<double> slopes(of.size());
+            svm::write_slopes(of, vector<double>(values), slopes);
+            const auto point = vector<double>(duals);
+            const double violation = std::max(svm::slope_range(of, point, slopes, 0, group_end).violation(),
+                                              svm::slope_range(of, point, slopes, group_end, of.size()).violation());
+            const svm::BlockChoice choice(of, point, slopes, numbers, vector<std::int32_t>(block));
+            return std::tuple(choice.size, choice.group_end, violation);
+        },
+        array, array, array, array, nb::arg(), array, array, array, array, ReleaseGil(),
+        "Writes the variables of the next block; returns how many, how many of the first group, and the largest violation of all.");
+}
+
+template <Real T>
+void bind_blocks(nb::module_& m) {
+    const auto array = nb::arg().noconvert();
+    m.def(
+        "solve_block",
+        [](In1<std::int32_t> rows_of, In1<double> linear, In1<double> low, In1<double> up, Rows2<T> store, In1<std::int32_t> slots,
+           In1<std::int32_t> block, std::size_t group_end, In1<double> values, double tol, std::size_t max_steps,
+           Out1<double> duals) {
+            const auto kernel = rows<T>(store);
+            const auto of = dual_variables(rows_of, linear, low, up, rows_of.shape(0), values.shape(0));
+            require(kernel.cols == values.shape(0), "a line of the store must have one number per value");
+            require(duals.shape(0) == of.size(), "there must be one dual per variable");
+            require(slots.shape(0) == block.shape(0) && group_end <= block.shape(0),
+                    "there must be one line per variable of the block");
+            // Indices are read once: another thread may write to them.
+            const auto in_block = vector<std::int32_t>(block), in_store = vector<std::int32_t>(slots);
+            const std::vector<std::int32_t> numbers(in_block.begin(), in_block.end()), lines(in_store.begin(), in_store.end());
+            require_below(numbers, of.size(), "the number of a variable is out of range");
+            require_below(lines, kernel.rows, "the number of a line is out of range");
+            const svm::BlockEnd end = svm::solve_block<T>(of, kernel, lines, numbers, group_end, vector<double>(values), tol,
+                                                          max_steps, vector<double>(duals));
+            return std::tuple(end.n_steps, end.least_curvature, end.violation);
+        },
+        array, array, array, array, array, array, array, nb::arg(), array, nb::arg(), nb::arg(), array, ReleaseGil(),
+        "Moves the duals of a block; returns the steps taken, the least curvature met and the violation left in the block.");
+    m.def(
+        "add_lines",
+        [](Rows2<T> store, In1<std::int32_t> slots, In1<double> changes, Out1<double> values, int n_threads) {
+            const auto lines = rows<T>(store);
+            require(values.shape(0) == lines.cols, "a line must have one number per value");
+            require(slots.shape(0) == changes.shape(0), "there must be one change per line");
+            const auto given = vector<std::int32_t>(slots);
+            const std::vector<std::int32_t> numbers(given.begin(), given.end());
+            require_below(numbers, lines.rows, "the number of a line is out of range");
+            svm::add_lines<T>(lines, numbers, vector<double>(changes), vector<double>(values), threads(n_threads));
+        },
+        array, array, array, array, nb::arg(), ReleaseGil(), "Adds lines of the store times their changes to the values.");
+}
+
 }  // namespace
 
 void bind_svm(nb::module_& m) {
+    bind_block_choice(m);
+    bind_blocks<double>(m);
+    bind_blocks<float>(m);
     bind_epochs<DenseRowSource<double>, DenseRows<double>>(m);
     bind_epochs<CsrRowSource<double>, CsrRows<double>>(m);
 }

@@ -9,21 +9,18 @@
 
 namespace mercer::bindings {
 
-// Calls go<kD>(metric) for the points of a tree. Loops over features are unrolled in two and three dimensions, by the Euclidean
-// metric alone.
+// Calls go<kD>(metric) for the points of a tree. By the Euclidean metric loops over features are unrolled in two and three
+// dimensions; others are chosen as it goes.
 template <class Tree, class Go>
 void with_tree_metric(const Tree& tree, const MetricChoice& choice, Go&& go) {
-    chosen_metric<Takes::kAxial>(choice, tree.n_features()).choose([&](const auto& metric) {
-        using Metric = std::remove_cvref_t<decltype(metric)>;
-        if constexpr (std::same_as<Metric, neighbors::Euclidean>) {
-            if (tree.n_features() == 2) return go.template operator()<2>(metric);
-            if (tree.n_features() == 3) return go.template operator()<3>(metric);
-            go.template operator()<0>(metric);
-        } else if constexpr (std::same_as<Metric, neighbors::Manhattan> || std::same_as<Metric, neighbors::Chebyshev> ||
-                             std::same_as<Metric, neighbors::Minkowski>) {
-            go.template operator()<0>(metric);
+    const neighbors::AnyMetric metric = chosen_metric<Takes::kAxial>(choice, tree.n_features());
+    metric.choose([&](const auto& formula) {
+        if constexpr (std::same_as<std::remove_cvref_t<decltype(formula)>, neighbors::Euclidean>) {
+            if (tree.n_features() == 2) return go.template operator()<2>(formula);
+            if (tree.n_features() == 3) return go.template operator()<3>(formula);
+            go.template operator()<0>(formula);
         } else {
-            refuse("density clustering has no tree for this metric");
+            go.template operator()<0>(metric);
         }
     });
 }

@@ -3,6 +3,9 @@
 
 #include <nanobind/stl/string.h>
 
+#include <string>
+#include <vector>
+
 #include "bindings/growth_plan.hpp"
 #include "tree/absolute_criterion.hpp"
 #include "tree/class_criterion.hpp"
@@ -11,13 +14,26 @@
 
 namespace mercer::bindings {
 
-template <class Measure, class Columns>
-nb::tuple grow_pair(const Plan<Columns>& plan, std::span<const double> y, double offset, bool is_classification) {
-    return grow(plan, is_classification ? 2 : 1, [&](std::span<const double> weights, auto&& with) {
-        std::vector<tree::Pair> pairs(weights.size());
-        for (std::size_t i = 0; i < weights.size(); ++i) pairs[i] = tree::Pair{weights[i], weights[i] * y[i]};
-        return with(tree::PairCriterion<Measure>(y, pairs, offset, is_classification));
-    });
+inline tree::PairMeasure pair_measure(const std::string& name) {
+    if (name == "gini") return tree::PairMeasure::kGini;
+    if (name == "entropy") return tree::PairMeasure::kEntropy;
+    if (name == "misclassification") return tree::PairMeasure::kMisclassification;
+    if (name == "poisson") return tree::PairMeasure::kHalfPoisson;
+    require(name == "squared_error", "there is no such measure");
+    return tree::PairMeasure::kSquaredError;
+}
+
+inline tree::ClassMeasure class_measure(const std::string& name) {
+    if (name == "gini") return tree::ClassMeasure::kGini;
+    if (name == "entropy") return tree::ClassMeasure::kEntropy;
+    require(name == "misclassification", "there is no such measure");
+    return tree::ClassMeasure::kMisclassification;
+}
+
+inline tree::MeanMeasure mean_measure(const std::string& name) {
+    if (name == "poisson") return tree::MeanMeasure::kHalfPoisson;
+    require(name == "squared_error", "there is no such measure");
+    return tree::MeanMeasure::kSquaredError;
 }
 
 template <class Columns>
@@ -30,23 +46,15 @@ void def_grow_pair(nb::module_& m) {
             const auto plan = make_plan(x, weights, seeds, n_draws, max_features, directions, limits, n_threads);
             require(y.shape(0) == x.n_rows(), "there must be one target per row");
             const auto targets = vector<double>(y);
-            if (measure == "gini") return grow_pair<tree::PairGini>(plan, targets, offset, is_classification);
-            if (measure == "entropy") return grow_pair<tree::PairEntropy>(plan, targets, offset, is_classification);
-            if (measure == "misclassification")
-                return grow_pair<tree::PairMisclassification>(plan, targets, offset, is_classification);
-            if (measure == "poisson") return grow_pair<tree::HalfPoisson>(plan, targets, offset, is_classification);
-            require(measure == "squared_error", "there is no such measure");
-            return grow_pair<tree::SquaredError>(plan, targets, offset, is_classification);
+            const auto by = pair_measure(measure);
+            return grow(plan, is_classification ? 2 : 1, [&](std::span<const double> given, auto&& with) {
+                std::vector<tree::Pair> pairs(given.size());
+                for (std::size_t i = 0; i < given.size(); ++i) pairs[i] = tree::Pair{given[i], given[i] * targets[i]};
+                return with(*tree::PairCriterion::make(by, targets, pairs, offset, is_classification));
+            });
         },
         nb::arg(), nb::arg(), nb::arg().noconvert(), nb::arg(), nb::arg(), nb::arg().noconvert().none(), nb::arg().noconvert(),
         nb::arg(), nb::arg(), nb::arg().noconvert().none(), nb::arg(), nb::arg());
-}
-
-template <class Measure, class Columns>
-nb::tuple grow_classes(const Plan<Columns>& plan, RowMajor<const std::int32_t> codes, std::size_t n_classes) {
-    return grow(plan, codes.cols * n_classes, [&](std::span<const double> weights, auto&& with) {
-        return with(tree::ClassCriterion<Measure>(codes, n_classes, weights));
-    });
 }
 
 template <class Columns>
@@ -64,10 +72,10 @@ void def_grow_classes(nb::module_& m) {
                 std::all_of(classes.data, classes.data + classes.size(), [&](std::int32_t k) { return 0 <= k && k < n_classes; }),
                 "a class is out of range");
             const auto n = static_cast<std::size_t>(n_classes);
-            if (measure == "gini") return grow_classes<tree::ClassGini>(plan, classes, n);
-            if (measure == "entropy") return grow_classes<tree::ClassEntropy>(plan, classes, n);
-            require(measure == "misclassification", "there is no such measure");
-            return grow_classes<tree::ClassMisclassification>(plan, classes, n);
+            const auto by = class_measure(measure);
+            return grow(plan, classes.cols * n, [&](std::span<const double> given, auto&& with) {
+                return with(*tree::ClassCriterion::make(by, classes, n, given));
+            });
         },
         nb::arg(), nb::arg(), nb::arg().noconvert(), nb::arg(), nb::arg().noconvert().none(), nb::arg().noconvert(), nb::arg(),
         nb::arg(), nb::arg(), nb::arg());
@@ -82,13 +90,6 @@ inline RowMajor<const double> targets_for(std::size_t n_rows, const Rows2<double
     return targets;
 }
 
-template <class Measure, class Columns>
-nb::tuple grow_means(const Plan<Columns>& plan, RowMajor<const double> y, std::span<const double> offsets) {
-    return grow(plan, y.cols, [&](std::span<const double> weights, auto&& with) {
-        return with(tree::MeanCriterion<Measure>(y, offsets, weights));
-    });
-}
-
 template <class Columns>
 void def_grow_means(nb::module_& m) {
     m.def(
@@ -98,9 +99,10 @@ void def_grow_means(nb::module_& m) {
             const auto plan = make_plan(x, weights, seeds, n_draws, max_features, {}, limits, n_threads);
             const auto targets = targets_for(x.n_rows(), y);
             require(offsets.shape(0) == targets.cols, "there must be one offset per output");
-            if (measure == "poisson") return grow_means<tree::HalfPoisson>(plan, targets, vector<double>(offsets));
-            require(measure == "squared_error", "there is no such measure");
-            return grow_means<tree::SquaredError>(plan, targets, vector<double>(offsets));
+            const auto by = mean_measure(measure);
+            return grow(plan, targets.cols, [&](std::span<const double> given, auto&& with) {
+                return with(*tree::MeanCriterion::make(by, targets, vector<double>(offsets), given));
+            });
         },
         nb::arg(), nb::arg(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert().none(), nb::arg().noconvert(),
         nb::arg(), nb::arg(), nb::arg(), nb::arg());

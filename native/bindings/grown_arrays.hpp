@@ -3,9 +3,9 @@
 
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "bindings/arrays.hpp"
+#include "bindings/owned.hpp"
 #include "tree/forest.hpp"
 #include "tree/grown.hpp"
 #include "tree/node.hpp"
@@ -30,13 +30,6 @@ class GrownArrays {
     }
 
    private:
-    template <class T>
-    static nb::object owned(std::vector<T> data, std::initializer_list<std::size_t> shape) {
-        auto* kept = new std::vector<T>(std::move(data));
-        nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-        return nb::cast(nb::ndarray<nb::numpy, T, nb::c_contig>(kept->data(), shape.size(), shape.begin(), owner));
-    }
-
     std::size_t n_values_;
     tree::Grown facts_;
     std::unique_ptr<tree::Trees> trees_;

@@ -27,6 +27,7 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_neighbor_votes(m);
     mercer::bindings::bind_donors(m);
     mercer::bindings::bind_pairwise(m);
+    mercer::bindings::bind_kernel_rows(m);
     mercer::bindings::bind_kernel_regression(m);
     mercer::bindings::bind_metric_learning(m);
     mercer::bindings::bind_interpolate(m);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bindings/arrays.hpp"
+#include "bindings/owned.hpp"
 #include "neighbors/any_metric.hpp"
 #include "neighbors/batch.hpp"
 #include "neighbors/metric.hpp"
@@ -80,12 +81,6 @@ struct QueriesChoice {
     }
     const neighbors::GivenQueries* get() const { return is_given ? &given : nullptr; }
 };
-
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> owned(std::unique_ptr<T[]> data, std::size_t n) {
-    T* const values = data.release();
-    return {values, {n}, nb::capsule(values, [](void* p) noexcept { delete[] static_cast<T*>(p); })};
-}
 
 // What `find` finds within a radius, without the GIL, as arrays: starts, rows, distances.
 template <class Find>

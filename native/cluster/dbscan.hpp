@@ -137,7 +137,7 @@ class Dbscan {
             const std::size_t last = std::min((task + 1) * kLeavesOfTask, leaves_.size());
             for (std::size_t l = task * kLeavesOfTask; l < last; ++l) {
                 checkpoint();
-                box.take(tree_, leaves_[l].place);
+                neighbors::take_box(tree_, leaves_[l].place, box);
                 queries.take(tree_, leaves_[l].slots);
                 body(leaves_[l], box, queries);
             }
@@ -173,8 +173,8 @@ class Dbscan {
             for (std::uint32_t c = 0; c < nodes_[node].n_children; ++c) {
                 const SlotRange slots = nodes_[node].child(c);
                 if (slots.size() < min_samples) continue;
-                box.take(tree_, {node, c});
-                if (box.extent(metric_) <= rank_) {
+                neighbors::take_box(tree_, {node, c}, box);
+                if (neighbors::extent(metric_, box) <= rank_) {
                     for (std::size_t slot = slots.begin; slot < slots.end; ++slot) mark_core(slot);
                 } else if (nodes_[node].nodes[c] != ShapeNode::kLeaf) {
                     pending.push_back(static_cast<std::uint32_t>(nodes_[node].nodes[c]));
@@ -295,7 +295,7 @@ class Dbscan {
     // Joins the core points of a leaf that are within eps.
     void join_within(const Leaf& leaf, const Box& box, const Queries& queries) {
         const Slot first = first_core_[leaf.place.index()];
-        if (box.extent(metric_) <= rank_) {
+        if (neighbors::extent(metric_, box) <= rank_) {
             for_core(leaf.slots, [&](Slot slot) { sets_.join(first, slot); });
             return;
         }

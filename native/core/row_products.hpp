@@ -1,5 +1,5 @@
-// Products of rows with vectors and with one another, in double precision. Those with single vectors run on one thread: sums by
-// columns would need a copy of their own for each.
+// Products of rows with vectors and with one another, in double precision. Sums by columns for a single vector run on one thread:
+// more would need a copy of the sums for each.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +22,11 @@ inline constexpr std::size_t kRowsBetweenLooks = 4096;
 
 // Writes X v + constant to `values`, one for each row. O(entries).
 template <class Rows>
-void row_values(const Rows& rows, std::span<const double> vector, double constant, std::span<double> values) {
-    for (std::size_t i = 0; i < rows.rows(); ++i) {
-        if (i % detail::kRowsBetweenLooks == 0) checkpoint();
-        values[i] = rows.dot(i, vector.data(), constant);
-    }
+void row_values(const Rows& rows, std::span<const double> vector, double constant, std::span<double> values, Threads threads) {
+    const Chunks chunks = Chunks::of(rows.rows(), 1024, 256);
+    parallel_for(chunks.count, threads.for_work(static_cast<double>(rows.n_entries())), [&](std::size_t chunk) {
+        for (std::size_t i = chunks.begin(chunk); i < chunks.end(chunk); ++i) values[i] = rows.dot(i, vector.data(), constant);
+    });
 }
 
 // Writes X' v to `sums`, one for each column, added up in the order of the rows. O(entries + columns).

@@ -2,14 +2,11 @@
 // compiled once.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
-#include "core/errors.hpp"
 #include "neighbors/metric.hpp"
 #include "neighbors/other_metrics.hpp"
 
@@ -30,86 +27,22 @@ class AnyMetric {
         return std::visit(std::forward<Go>(go), formula_);
     }
 
-    double distance(double rank) const {
-        return choose([&](const auto& formula) { return formula.distance(rank); });
-    }
-    // The distances of ranks, lane by lane.
-    Vector distances(Vector ranks) const {
-        return choose([&](const auto& formula) -> Vector {
-            if constexpr (std::same_as<std::remove_cvref_t<decltype(formula)>, Euclidean>)
-                if (formula.reading == Reading::kRoot) return formula.length(ranks);
-            return by_lane(ranks, [&](double rank) { return formula.distance(rank); });
-        });
-    }
-    double rank_of(double distance) const {
-        return choose([&](const auto& formula) { return formula.rank_of(distance); });
-    }
-    template <class V>
-    V length(V rank) const {
-        return choose([&](const auto& formula) -> V {
-            if constexpr (BallMetric<std::remove_cvref_t<decltype(formula)>>) return formula.length(rank);
-            return rank;
-        });
-    }
-    template <class V>
-    V rank_of_length(V length) const {
-        return choose([&](const auto& formula) -> V {
-            if constexpr (BallMetric<std::remove_cvref_t<decltype(formula)>>) return formula.rank_of_length(length);
-            return length;
-        });
-    }
-    double power() const {
-        return choose([](const auto& formula) -> double {
-            if constexpr (BallMetric<std::remove_cvref_t<decltype(formula)>>) return formula.power();
-            return 1;
-        });
-    }
-    // Whether it grows with each difference of coordinates, as k-d trees need it.
-    bool is_axial() const {
-        return choose([](const auto& formula) { return std::remove_cvref_t<decltype(formula)>::kIsAxial; });
-    }
-    // Whether balls bound it.
-    bool has_length() const {
-        return choose([](const auto& formula) {
-            using Formula = std::remove_cvref_t<decltype(formula)>;
-            if constexpr (std::same_as<Formula, TableDistance>)
-                return formula.formula != TableFormula::kKulsinski && formula.formula != TableFormula::kYule;
-            return BallMetric<Formula>;
-        });
-    }
-
-    // Whether a mean of points is near them: not where values are compared for being the same.
-    bool has_means() const {
-        return !std::holds_alternative<Hamming>(formula_) && !std::holds_alternative<TableDistance>(formula_);
-    }
+    double distance(double rank) const;
+    Vector distances(Vector ranks) const;  // lane by lane
+    double rank_of(double distance) const;
+    double length(double rank) const;
+    Vector length(Vector rank) const;
+    Vector rank_of_length(Vector length) const;
+    double power() const;
+    bool is_axial() const;    // whether it grows with each difference of coordinates, as k-d trees need it
+    bool has_length() const;  // whether balls bound it
+    bool has_means() const;   // whether a mean of points is near them: not where values are compared for being the same
 
    private:
     Formulas formula_;
 };
 
 // The metric of a name, for points of d features, whose weights (of Minkowski's sum) outlive it.
-inline AnyMetric find_metric(std::string_view wanted, double p, const double* weights, std::size_t d) {
-    const auto n = static_cast<double>(d);
-    const auto is = [&](const char* name) { return wanted == name; };
-    if (is("euclidean")) return AnyMetric(Euclidean{});
-    if (is("squared")) return AnyMetric(Euclidean{Reading::kSquare});
-    if (is("half_squared")) return AnyMetric(Euclidean{Reading::kHalfSquare});
-    if (is("arc")) return AnyMetric(Euclidean{Reading::kArc});
-    if (is("manhattan")) return AnyMetric(Manhattan{});
-    if (is("chebyshev")) return AnyMetric(Chebyshev{});
-    if (is("minkowski")) return AnyMetric(Minkowski{p, weights});
-    if (is("hamming")) return AnyMetric(Hamming{{}, n});
-    if (is("canberra")) return AnyMetric(Canberra{});
-    if (is("braycurtis")) return AnyMetric(BrayCurtis{});
-    if (is("nan_euclidean")) return AnyMetric(GappedEuclidean{n});
-    static constexpr std::pair<const char*, TableFormula> kTables[] = {
-        {"jaccard", TableFormula::kJaccard},         {"dice", TableFormula::kDice},
-        {"sokalsneath", TableFormula::kSokalSneath}, {"rogerstanimoto", TableFormula::kRogersTanimoto},
-        {"russellrao", TableFormula::kRussellRao},   {"matching", TableFormula::kMatching},
-        {"kulsinski", TableFormula::kKulsinski},     {"yule", TableFormula::kYule}};
-    for (const auto& [name, table] : kTables)
-        if (is(name)) return AnyMetric(TableDistance{{}, table, n});
-    refuse("there is no such metric");
-}
+AnyMetric find_metric(std::string_view wanted, double p, const double* weights, std::size_t d);
 
 }  // namespace mercer::neighbors

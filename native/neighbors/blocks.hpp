@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -85,12 +86,14 @@ struct Blocks {
     }
 };
 
-// A metric that is chosen when a block is measured (any_metric.hpp).
+// A metric that is chosen when a block is measured (any_metric.hpp). Every formula is in what measures by it, which is compiled
+// once.
+class AnyMetric;
 template <class M>
-concept ChosenMetric = requires { typename M::Formulas; };
+concept ChosenMetric = std::same_as<M, AnyMetric>;
 
-template <ChosenMetric M, Real T>
-BlockValues measure_chosen(const M& metric, const double* query, const T* block, std::size_t d);
+template <Real T>
+BlockValues measure_chosen(const AnyMetric& metric, const double* query, const T* block, std::size_t d);
 
 // The ranks of the eight points of a block, of which `query` is measured. O(d).
 template <std::size_t kD, class M, Real T>
@@ -110,12 +113,6 @@ template <std::size_t kD, class M, Real T>
         for (std::size_t v = 0; v < kParts; ++v) ranks.part[v] = metric.rank(sums[v]);
         return ranks;
     }
-}
-
-// Not inlined: every formula is in it, and every collector calls it.
-template <ChosenMetric M, Real T>
-[[gnu::noinline]] BlockValues measure_chosen(const M& metric, const double* query, const T* block, std::size_t d) {
-    return metric.choose([&](const auto& formula) { return measure_block<0>(formula, query, block, d); });
 }
 
 // Offers the points of slots [begin, end) that are within the collector's limit. `begin` begins a block. O((end - begin) d).

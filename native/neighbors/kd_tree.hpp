@@ -1,6 +1,4 @@
 // A k-d tree for axial metrics: points in the order of the leaves, and the tight boxes of every node's children.
-//
-// A node has eight children. The ranks of their boxes are computed side by side, one a lane, feature after feature.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +15,7 @@
 #include "core/views.hpp"
 #include "neighbors/arrange.hpp"
 #include "neighbors/blocks.hpp"
+#include "neighbors/boxes.hpp"
 #include "neighbors/collectors.hpp"
 #include "neighbors/metric.hpp"
 #include "neighbors/shape.hpp"
@@ -67,22 +66,15 @@ class KdTree {
     // Ranks of the boxes of a node's children. O(d).
     template <std::size_t kD, class M>
     [[gnu::always_inline]] BlockValues bound_children(const M& metric, const double* query, std::size_t node) const {
-        return measure_boxes<kD>(metric, node, [&](std::size_t j, Vector low, Vector high) {
-            const Vector q = Doubles::broadcast(query[j]);
-            const Vector below = low - q, above = q - high;
-            const Vector larger = below > above ? below : above;
-            return larger > Vector{} ? larger : Vector{};
-        });
+        return bound_boxes<kD>(metric, query, boxes_of(node), d_);
     }
     // Ranks of the farthest corners of these boxes. O(d).
     template <class M>
     BlockValues bound_children_above(const M& metric, const double* query, std::size_t node) const {
-        return measure_boxes<0>(metric, node, [&](std::size_t j, Vector low, Vector high) {
-            const Vector q = Doubles::broadcast(query[j]);
-            const Vector from_low = q - low, from_high = high - q;
-            return from_low > from_high ? from_low : from_high;
-        });
+        return bound_boxes_above(metric, query, boxes_of(node), d_);
     }
+    // See boxes.hpp.
+    const T* boxes_of(std::size_t node) const { return boxes_.data() + node * d_ * 2 * kBlock; }
 
     // Offers the points near `query` (d values) to a collector. Returns how many leaves it looked into.
     template <class M, class Collector>
@@ -106,29 +98,6 @@ class KdTree {
 
    private:
     std::size_t n_box_values() const { return shape_.nodes().size() * d_ * 2 * kBlock; }
-
-    // Ranks of the differences(feature, lows, highs) between a query and the boxes of a node's children.
-    template <std::size_t kD, class M, class Differences>
-    [[gnu::always_inline]] BlockValues measure_boxes(const M& metric, std::size_t node, Differences&& differences) const {
-        if constexpr (ChosenMetric<M>) {
-            return metric.choose([&](const auto& formula) { return measure_boxes<kD>(formula, node, differences); });
-        } else {
-            decltype(metric.template start<Vector>()) sums[kParts];
-            for (auto& sum : sums) sum = metric.template start<Vector>();
-            const T* line = boxes_.data() + node * d_ * 2 * kBlock;
-            for (std::size_t j = 0; j < features<kD>(d_); ++j, line += 2 * kBlock) {
-#pragma GCC unroll 4
-                for (std::size_t v = 0; v < kParts; ++v) {
-                    const Vector low = load_lanes(line + v * Doubles::kLanes),
-                                 high = load_lanes(line + kBlock + v * Doubles::kLanes);
-                    metric.add(sums[v], differences(j, low, high), Vector{}, j);
-                }
-            }
-            BlockValues ranks;
-            for (std::size_t v = 0; v < kParts; ++v) ranks.part[v] = metric.rank(sums[v]);
-            return ranks;
-        }
-    }
 
     static void fill_keys(Matrix<const T> x, SplitRule rule, std::span<const Row> rows, SplitKeys& keys) {
         const std::size_t d = x.cols;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "neighbors/blocks.hpp"
+#include "neighbors/boxes.hpp"
 #include "neighbors/kd_tree.hpp"
 #include "neighbors/shape.hpp"
 
@@ -48,61 +49,17 @@ inline std::vector<Leaf> leaves_of(const TreeShape& shape) {
     return leaves;
 }
 
-// A box in double precision: low and high of each feature.
-struct Box {
-    std::vector<double> low, high;
-
-    template <Real T>
-    void take(const KdTree<T>& tree, ChildPlace place) {
-        const std::size_t d = tree.n_features();
-        low.resize(d);
-        high.resize(d);
-        const T* const first = tree.boxes().data() + place.node * d * 2 * kBlock + place.child;
-        for (std::size_t j = 0; j < d; ++j) {
-            low[j] = first[2 * kBlock * j];
-            high[j] = first[2 * kBlock * j + kBlock];
-        }
+// The box of a child.
+template <Real T>
+void take_box(const KdTree<T>& tree, ChildPlace place, Box& box) {
+    const std::size_t d = tree.n_features();
+    box.low.resize(d);
+    box.high.resize(d);
+    const T* const first = tree.boxes_of(place.node) + place.child;
+    for (std::size_t j = 0; j < d; ++j) {
+        box.low[j] = first[2 * kBlock * j];
+        box.high[j] = first[2 * kBlock * j + kBlock];
     }
-    // The greatest rank of two points of it.
-    template <class M>
-    double extent(const M& metric) const {
-        auto sum = metric.template start<double>();
-        for (std::size_t j = 0; j < low.size(); ++j) metric.add(sum, high[j], low[j], j);
-        return metric.rank(sum);
-    }
-};
-
-struct BoxRanks {
-    BlockValues least, greatest;
-};
-
-// The least and the greatest rank between a point of the box and one of each child of a node. O(d).
-template <std::size_t kD, class M, Real T>
-[[gnu::always_inline]] inline BoxRanks rank_boxes(const KdTree<T>& tree, const M& metric, const Box& box, std::size_t node) {
-    using Sum = decltype(metric.template start<Vector>());
-    Sum least[kParts], greatest[kParts];
-    for (std::size_t v = 0; v < kParts; ++v) least[v] = greatest[v] = metric.template start<Vector>();
-    const std::size_t d = features<kD>(tree.n_features());
-    const T* line = tree.boxes().data() + node * d * 2 * kBlock;
-    for (std::size_t j = 0; j < d; ++j, line += 2 * kBlock) {
-        const Vector low = Doubles::broadcast(box.low[j]), high = Doubles::broadcast(box.high[j]);
-#pragma GCC unroll 4
-        for (std::size_t v = 0; v < kParts; ++v) {
-            const Vector child_low = load_lanes(line + v * Doubles::kLanes);
-            const Vector child_high = load_lanes(line + kBlock + v * Doubles::kLanes);
-            const Vector below = child_low - high, above = low - child_high;
-            const Vector gap = below > above ? below : above;
-            metric.add(least[v], gap > Vector{} ? gap : Vector{}, Vector{}, j);
-            const Vector up = child_high - low, down = high - child_low;
-            metric.add(greatest[v], up > down ? up : down, Vector{}, j);
-        }
-    }
-    BoxRanks ranks;
-    for (std::size_t v = 0; v < kParts; ++v) {
-        ranks.least.part[v] = metric.rank(least[v]);
-        ranks.greatest.part[v] = metric.rank(greatest[v]);
-    }
-    return ranks;
 }
 
 // What a walk goes on with after a visit.
@@ -121,7 +78,7 @@ void walk_near(const KdTree<T>& tree, const M& metric, const Box& box, double ra
     pending[0] = 0;
     while (n_pending > 0) {
         const std::uint32_t node = pending[--n_pending];
-        const BoxRanks ranks = rank_boxes<kD>(tree, metric, box, node);
+        const BoxRanks ranks = rank_boxes<kD>(metric, box, tree.boxes_of(node), tree.n_features());
         const unsigned whole = ranks.greatest.up_to(rank);
         unsigned open = ranks.least.up_to(rank) & first_lanes(nodes[node].n_children);
         for (; open != 0; open &= open - 1) {

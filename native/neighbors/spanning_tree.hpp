@@ -189,7 +189,7 @@ class Boruvka : BoruvkaRounds {
         for (std::size_t slot = leaf.slots.begin; slot < leaf.slots.end; ++slot) is_any_open = is_any_open || is_open(slot);
         if (!is_any_open) return true;
         if (std::isinf(limit)) return false;
-        box.take(points_.tree(), leaf.place);
+        take_box(points_.tree(), leaf.place, box);
         Others others{*this, component, limit};
         walk_near<kD>(points_.tree(), metric_, box, limit / scale_, others);
         if (others.is_any) return false;

@@ -24,26 +24,40 @@ namespace mercer::pairwise {
 template <Real T>
 inline constexpr T kDoubtful = sizeof(T) == 4 ? T(0.1) : T(1e-3);
 
-// Squared distances from products: `between(i, j)` measures a pair of rows directly.
+// Squared distances from products: `between(i, j)` measures a pair of rows directly. Where the squared norms add up to no more than
+// `harmless`, nobody minds the digits that are lost.
 template <Real T, class Between>
 struct SquaredFromProducts {
     std::span<const T> left_norms, right_norms;  // squared
     const Between& between;
+    T harmless = -1;
 
     // values[c] holds -2 x_row . y_(column + c) and becomes the squared distance.
     void operator()(T* values, std::size_t n, std::size_t row, std::size_t column) const {
+        using S = Simd<T>;
         const T norm = left_norms[row];
         const T* const norms = right_norms.data() + column;
-        bool is_doubtful = false;
-        for (std::size_t c = 0; c < n; ++c) {
-            const T scale = norm + norms[c], value = values[c] + scale;
-            is_doubtful |= !(value > kDoubtful<T> * scale);
-            values[c] = value;
+        typename S::Indices doubts{};
+        std::size_t c = 0;
+        for (; c + S::kLanes <= n; c += S::kLanes) {
+            const typename S::Vector scale = norm + S::load(norms + c), value = S::load(values + c) + scale;
+            doubts |= ~(value > kDoubtful<T> * scale) & ~(scale <= harmless);
+            S::store(values + c, value > typename S::Vector{} ? value : typename S::Vector{});
         }
-        if (!is_doubtful) return;
-        for (std::size_t c = 0; c < n; ++c)
-            if (!(values[c] > kDoubtful<T> * (norm + norms[c]))) values[c] = static_cast<T>(between(row, column + c));
+        bool has_doubts = false;
+        for (std::size_t lane = 0; lane < S::kLanes; ++lane) has_doubts |= doubts[lane] != 0;
+        for (; c < n; ++c) {
+            const T scale = norm + norms[c], value = values[c] + scale;
+            has_doubts |= is_doubtful(value, scale);
+            values[c] = value > T{0} ? value : T{0};
+        }
+        if (!has_doubts) return;
+        for (c = 0; c < n; ++c)
+            if (is_doubtful(values[c], norm + norms[c])) values[c] = static_cast<T>(between(row, column + c));
     }
+
+   private:
+    bool is_doubtful(T value, T scale) const { return !(value > kDoubtful<T> * scale) && !(scale <= harmless); }
 };
 
 // Products as they are.

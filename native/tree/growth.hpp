@@ -278,7 +278,7 @@ class GrowthBy : protected Growth<typename Criterion::Summary, Split, Memory> {
     using Summary = typename Criterion::Summary;
 
     GrowthBy(const Criterion& criterion, std::span<const std::int8_t> directions, const Limits& limits, Threads threads)
-        : Growth<Summary, Split, Memory>(directions, limits, threads, Criterion::kScale, criterion.n_values()),
+        : Growth<Summary, Split, Memory>(directions, limits, threads, criterion.scale(), criterion.n_values()),
           criterion_(criterion) {}
     ~GrowthBy() = default;
 

@@ -33,7 +33,7 @@ namespace detail {
 // Counts rows and finds all splits alike.
 struct NoCriterion {
     using Summary = NodeSummary;
-    static constexpr double kScale = 1;
+    static constexpr double scale() { return 1; }
     static constexpr std::size_t n_values() { return 1; }
     Summary summarise(std::span<const Row> rows) const {
         return {.n = rows.size(), .weight = static_cast<double>(rows.size()), .impurity = 1, .is_pure = false};

@@ -137,7 +137,7 @@ class RandomGrower final : private ColumnGrowth<Criterion, RandomSplit, RandomMe
             left[0] += is_weighted_ ? weight[l] : count[l];
             left[1] += sum[l];
         }
-        const double right[2] = {task.summary.weight - left[0], Criterion::rest(task.summary.sum, left[1])};
+        const double right[2] = {task.summary.weight - left[0], criterion_.rest(task.summary.sum, left[1])};
         return from_sums(static_cast<std::size_t>(n_left), left, right);
     }
 

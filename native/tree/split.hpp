@@ -129,7 +129,7 @@ void sum_others(const Criterion& criterion, std::span<const Row> list, const typ
     std::fill_n(space, n_sums, 0.0);
     for (const Row row : list) criterion.add(row, space);
     out[0] = std::max(out[0] - space[0], kLeastShare * out[0]);
-    for (std::size_t k = 1; k < n_sums; ++k) out[k] = Criterion::rest(out[k], space[k]);
+    for (std::size_t k = 1; k < n_sums; ++k) out[k] = criterion.rest(out[k], space[k]);
 }
 
 // Memory that a thread needs for scanning nodes of up to n rows.

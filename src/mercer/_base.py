@@ -160,8 +160,8 @@ class FitTask:
             context.call_on_fit_task_begin(estimator=estimator, reconstruction_attributes=fitted, **data)
 
     @classmethod
-    def start(cls, estimator: Any, X: Any, y: Any = None, *, n_subtasks: int = 0) -> FitTask:
-        """The root task of a fit."""
+    def start(cls, estimator: Any, X: Any, y: Any = None, *, n_subtasks: int | None = 0) -> FitTask:
+        """The root task of a fit; `n_subtasks` is None where nobody can say how many there will be."""
         if not has_callbacks(estimator):
             return cls(estimator, None, {})
         context = estimator._init_callback_context(max_subtasks=n_subtasks)

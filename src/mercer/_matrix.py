@@ -151,7 +151,7 @@ class SparseMatrix:
     def row_values(self, vector: FloatArray, constant: float = 0.0) -> FloatArray:
         """X v plus a constant, a value for each row."""
         values = np.empty(self.n_rows)
-        kernels.row_values(self._rows, vector, constant, values)
+        kernels.row_values(self._rows, vector, constant, values, self._threads)
         return values
 
     def column_sums(self, vector: FloatArray) -> FloatArray:
@@ -169,9 +169,12 @@ class SparseMatrix:
     def products(self, weights: FloatArray | None = None) -> FloatArray:
         """X' diag(weights) X."""
         products = np.empty((self.n_features, self.n_features))
-        n_threads = effective_threads(None) if self._n_threads is None else self._n_threads
-        kernels.weighted_products(self._rows, weights, products, n_threads)
+        kernels.weighted_products(self._rows, weights, products, self._threads)
         return products
+
+    @property
+    def _threads(self) -> int:
+        return effective_threads(None) if self._n_threads is None else self._n_threads
 
     @lazy_property
     def _transposed(self) -> Any:

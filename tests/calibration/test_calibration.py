@@ -19,9 +19,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from mercer._params import InvalidParameterError
+from mercer._score_maps import fit_isotonic, fit_sigmoid, fit_temperature
 from mercer._trace import Status
 from mercer.calibration import CalibratedClassifierCV, calibration_curve
-from mercer.calibration._maps import fit_isotonic, fit_sigmoid, fit_temperature
 from tests.versions import against_scikit_learn_1_9
 
 METHODS = ["sigmoid", "isotonic", "temperature"]

@@ -10,8 +10,8 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._native import kernels
+from mercer._score_maps import fit_isotonic, fit_sigmoid
 from mercer.calibration import CalibratedClassifierCV
-from mercer.calibration._maps import fit_isotonic, fit_sigmoid
 from tests.reference import calibration as naive
 
 

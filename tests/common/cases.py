@@ -70,6 +70,7 @@ class Case:
     takes_infinity: bool = False  # in X, as an extreme value
     takes_labels: bool = False  # as y, though it is no classifier
     takes_any_sign: bool = False  # of weights
+    counts_steps: bool = False  # in `n_iter_` and `max_iter`, as the peer does; an iteration takes many, and says how many
     draws_rows: bool = False  # by their weights: a row of weight two is two rows on average, not in every draw
 
 
@@ -94,13 +95,17 @@ _SPARSE_CV = Case(
 _WITHIN = {"radius": np.inf}  # whatever the data are, no row is without neighbours, and each has all
 
 CASES: dict[str, Case] = {
+    "PCA": Case(grid={"n_components": [2, 3]}),
+    "IncrementalPCA": Case(grid={"n_components": [2, 3]}),
+    "TruncatedSVD": Case(params={"n_components": 1}, grid={"n_components": [2, 3]}),
     "KernelDensity": Case(n_large=5_000, is_lazy=True, grid={"bandwidth": [0.1, 1.0]}),
     "LSH": Case(n_large=5_000, is_lazy=True, grid={"n_tables": [1, 8]}),
-    "KNeighborsRegressor": Case(is_lazy=True),
+    "KNeighborsClassifier": Case(n_large=5_000),
+    "KNeighborsRegressor": Case(n_large=5_000, is_lazy=True),
     "KNeighborsTransformer": Case(n_large=2_000),  # graphs are compared as tables of all pairs
     "CondensedNearestNeighbor": Case(n_large=4_000),
-    "KNeighborsRegressorCV": Case(is_lazy=True, params={"n_neighbors": [1, 4]}),
-    "KNeighborsClassifierCV": Case(is_lazy=True, params={"n_neighbors": [1, 4]}),
+    "KNeighborsRegressorCV": Case(n_large=5_000, is_lazy=True, params={"n_neighbors": [1, 4]}),
+    "KNeighborsClassifierCV": Case(n_large=5_000, is_lazy=True, params={"n_neighbors": [1, 4]}),
     "RadiusNeighborsClassifier": Case(
         n_large=1_000, n_long=20_000, is_lazy=True, params={**_WITHIN, "outlier_label": "most_frequent"}
     ),
@@ -184,6 +189,19 @@ CASES: dict[str, Case] = {
     ),
 }
 
+for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "SVCCV", "SVRCV"):
+    _chosen = {"C": 1.0, "gamma": 0.3, "cv": 2} if name.endswith("CV") else {}
+    CASES[name] = Case(
+        n_large=1_500,
+        n_long=20_000,
+        params={**_chosen, **({"nu": 0.3} if name == "NuSVC" else {})},
+        long_params={"gamma": 0.3, "tol": 0.0, "max_iter": 1_000_000_000},
+        fixed_params=lambda X: {"gamma": 0.3, "tol": 1e-9},  # "scale" counts rows
+        unique_params={"gamma": 0.3, "tol": 1e-9},
+        row_counting=("shape_fit_", "_places", "best_score_", "cv_scores_"),
+        grid={"coef0": [0.0, 1.0]} if name.endswith("CV") else {"gamma": [0.1, 1.0]},
+        counts_steps=True,
+    )
 for name in ("Ridge", "RidgeClassifier"):
     CASES[name] = Case(iterative_params={"solver": "sparse_cg"}, grid={"alpha": [0.1, 10.0]})
 for name in ("RidgeCV", "RidgeClassifierCV"):

@@ -113,10 +113,15 @@ def test_the_history_has_one_record_an_iteration(estimator, max_iter):
     data = make_data(estimator, 1000)
     params = {} if max_iter is None else {"max_iter": max_iter, "tol": 0.0}
     model = make_iterative(estimator, **params).fit(*data.args)
-    n_iter = _n_iter(model)
-    assert len(model.history_) == n_iter
-    assert max_iter is None or n_iter <= max_iter
-    assert model.certificate_.status is not Status.MAX_ITER or n_iter == model.max_iter
+    if case_of(estimator).counts_steps:
+        assert sum(record["n_steps"] for record in model.history_) == np.sum(model.n_iter_)
+        assert max_iter is None or np.max(model.n_iter_) <= max_iter
+        assert model.certificate_.status is not Status.MAX_ITER or np.max(model.n_iter_) == model.max_iter
+    else:
+        n_iter = _n_iter(model)
+        assert len(model.history_) == n_iter
+        assert max_iter is None or n_iter <= max_iter
+        assert model.certificate_.status is not Status.MAX_ITER or n_iter == model.max_iter
     assert all(isinstance(record, dict) and record for record in model.history_)
     assert all(np.isfinite(list(record.values())).all() for record in model.history_)
 

@@ -173,7 +173,10 @@ def test_few_rows_do_no_harm(shape, alpha):
 def test_a_warm_start_goes_on_where_the_earlier_fit_ended():
     X, y = make_data()
     model = HuberRegressor(warm_start=True).fit(X, y)
-    assert model.fit(X, y).n_iter_ == 1
+    coef = model.coef_.copy()
+    assert model.fit(X, y).n_iter_ == 0
+    np.testing.assert_array_equal(model.coef_, coef)
+    assert model.certificate_.converged
     with pytest.raises(ValueError, match="warm_start=True needs the features"):
         model.fit(X[:, :2], y)
 

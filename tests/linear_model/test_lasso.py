@@ -12,6 +12,7 @@ from sklearn.linear_model import Lasso as Peer
 
 from mercer._trace import Status
 from mercer.linear_model import Lasso, LinearRegression
+from mercer.linear_model._sparse.penalised import Columns, Gram, make_problem
 from tests.reference.sparse_penalties import centred, coordinate_descent, elastic_net_objective, elastic_net_violation
 
 
@@ -58,6 +59,21 @@ def test_sparse_columns_far_from_zero_are_centred_in_a_large_working_set(fit_int
     assert model.certificate_.converged
     np.testing.assert_allclose(model.certificate_.primal, dense.certificate_.primal, rtol=1e-7)
     np.testing.assert_allclose(model.predict(X), dense.predict(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize(("share", "expected"), [(0.3, Columns), (0.002, Gram)])
+def test_tall_sparse_rows_become_products_only_where_many_columns_are_in_use(share, expected, is_weighted):
+    random = np.random.default_rng(0)
+    X = sp.random_array((500, 60), density=0.2, rng=random, format="csc")
+    y = X[:, [0, 20, 40]] @ [3.0, -2.0, 1.0] + 0.1 * random.normal(size=500) + 1
+    weights = random.exponential(size=500) if is_weighted else None
+    alpha = share * alpha_max(X.toarray(), y, weights)
+    options = {"is_centred": True, "precompute": False, "n_penalties": 1, "n_threads": 1, "l1": alpha}
+    assert isinstance(make_problem(Lasso(), X, y, weights, **options), expected)
+    model, dense = (Lasso(alpha, tol=1e-10).fit(given, y, weights) for given in (X, X.toarray()))
+    np.testing.assert_allclose(model.coef_, dense.coef_, atol=1e-6)
+    assert model.certificate_.converged
 
 
 def test_it_finds_what_the_textbook_finds():

@@ -184,6 +184,14 @@ def test_products_of_sparse_rows_are_those_of_dense_ones_with_any_number_of_thre
     assert found.tobytes() == found.T.tobytes()
 
 
+def test_values_of_sparse_rows_have_the_same_bits_for_any_number_of_threads():
+    random = np.random.default_rng(0)
+    X, vector = sp.random_array((20_000, 50), density=0.3, rng=random, format="csr"), random.normal(size=50)
+    one, four = (SparseMatrix(X, n_threads=n_threads).row_values(vector, 2.0) for n_threads in (1, 4))
+    assert one.tobytes() == four.tobytes()
+    np.testing.assert_allclose(one, X @ vector + 2, rtol=1e-12, atol=1e-12)
+
+
 def test_products_of_sparse_rows_take_entries_in_any_order_and_refuse_wrong_ones():
     values, columns, starts = np.array([1.0, 2, 3]), np.array([2, 0, 1], dtype=np.int32), np.array([0, 2, 3], dtype=np.int32)
     products, rows = np.empty((3, 3)), kernels.CsrRows64(values, columns, starts, 3)

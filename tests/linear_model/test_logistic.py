@@ -387,6 +387,15 @@ def test_wide_problems_are_solved_in_the_span_of_their_rows(n_classes, fit_inter
     np.testing.assert_allclose(mine.certificate_.primal, other.certificate_.primal, rtol=1e-8)
 
 
+@pytest.mark.parametrize("C", [1.0, 1000.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_wide_problems_with_repeated_rows_converge(C, fit_intercept):
+    random = np.random.RandomState(0)
+    half = random.randn(40, 300)
+    X, y = np.vstack([half, half]), random.randint(3, size=80)
+    assert LogisticRegression(C=C, fit_intercept=fit_intercept).fit(X, y).certificate_.converged
+
+
 def test_a_warm_start_is_taken_into_the_span():
     random = np.random.RandomState(0)
     X, y = random.randn(30, 400), np.arange(30) % 2

@@ -243,6 +243,24 @@ def _sparse_pairs(number, *first):
     return [*first, rows, rows, _guarded((SIZE, SIZE), values.dtype), 2]
 
 
+def _kernel_rows(is_sparse, number):
+    """The arguments of a kernel of rows that stay, by its precision."""
+    if is_sparse:
+        return ["rbf", 0.5, 0.0, 1.0, _made(("CsrRows64", "CsrRows32")[number])]
+    return ["rbf", 0.5, 0.0, 1.0, _floats(number, SIZE, SIZE), 2]
+
+
+def _asked_lines(kind, method):
+    """Lines of rows that stay, or of others."""
+    number = 0 if kind.endswith("64") else 1
+    kernel = getattr(kernels, kind)(*_kernel_rows(kind.startswith("Sparse"), number))
+    out = _guarded((SIZE, SIZE), (np.float64, np.float32)[number])
+    if method == "rows":
+        return [kernel, np.arange(SIZE)[::-1].copy(), out, 2]
+    others = _kernel_rows(True, number)[-1] if kind.startswith("Sparse") else _floats(number, SIZE, SIZE)
+    return [kernel, others, out, 2]
+
+
 def _linear_map(*rest):
     """Rows of two classes, their images by a map of two components, and room for the gradient."""
     x, linear_map = _floats(0, SIZE, 3), _floats(0, 2, 3)
@@ -355,6 +373,17 @@ READY = {
     "pairwise_features": lambda number: _pairs(number, "chi2", -1.0),
     "sparse_manhattan": lambda number: _sparse_pairs(number, -1.0),
     "sparse_squared": lambda number: _sparse_pairs(number, "root", 1.0),
+    "fourier_features": lambda number: [
+        *(_floats(number, SIZE, 3), _floats(number, 3, SIZE), _floats(number, SIZE), 0.5),
+        *(_guarded((SIZE, SIZE), (np.float64, np.float32)[number]), 2),
+    ],
+    "subsequence_kernels": lambda number: [
+        *(2, 0.5, *(np.arange(SIZE, dtype=np.int32) % 2, np.arange(SIZE + 1)) * 2, False),
+        *(_guarded((SIZE, SIZE), np.float64), 2),
+    ],
+    "subsequence_diagonal": lambda number: [
+        *(2, 0.5, np.arange(SIZE, dtype=np.int32) % 2, np.arange(SIZE + 1), _guarded((SIZE,), np.float64), 2),
+    ],
     "neighbourhood_components": lambda number: _linear_map(),
     "large_margins": lambda number: _linear_map(np.array([[1], [0], [3], [4], [5], [2]]), 0.5, 1.0),
     "window_fits": lambda number: [
@@ -412,6 +441,11 @@ for _kind in [name for name, target in vars(kernels).items() if hasattr(target, 
         f"{_kind}.within": lambda number, kind=_kind: _asked(kind, 1.0, True, True, 2),
         f"{_kind}.count_within": lambda number, kind=_kind: _asked(kind, 1.0, _guarded((SIZE,), np.int64), 2),
     }
+for _number, _width in enumerate(("64", "32")):
+    for _kind in (f"KernelRows{_width}", f"SparseKernelRows{_width}"):
+        READY[_kind] = lambda _, kind=_kind, number=_number: _kernel_rows(kind.startswith("Sparse"), number)
+        for _method in ("rows", "against"):
+            READY[f"{_kind}.{_method}"] = lambda _, kind=_kind, method=_method: _asked_lines(kind, method)
 for _kind in ("LshTables64", "LshTables32"):
     READY[f"{_kind}.nearest"] = lambda number, kind=_kind: _asked(
         kind, 2, np.full(SIZE, -1), _guarded((SIZE,), np.int64), *_results(), 2

@@ -48,6 +48,17 @@ def test_elementary_functions_are_right_to_a_few_units(function, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+def test_the_cosine_is_right_to_the_last_place_of_one(dtype):
+    random = np.random.RandomState(0)
+    quarters = np.arange(-400, 401) * (np.pi / 4)  # where sine and cosine, and their signs, change places
+    near = [random.uniform(-scale, scale, 20_000) for scale in (1.0, 10.0, 1e3, 8e3, 1e6)]
+    x = np.concatenate([quarters, *near, [1e9, -3e7, 0.0, -0.0]]).astype(dtype)
+    exact = np.cos(x.astype(np.longdouble))
+    assert np.max(np.abs(_of("cos", x).astype(np.longdouble) - exact)) < 2 * np.finfo(dtype).eps
+    assert np.isnan(_of("cos", np.array([np.nan, np.inf, -np.inf], dtype=dtype))).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_elementary_functions_at_the_ends(dtype):
     inf, nan = np.inf, np.nan
     low, high = LIMITS[dtype]

@@ -122,7 +122,8 @@ def test_gradient_and_hessian_are_those_of_finite_differences(n_outputs, has_ref
 def test_lbfgs_and_newton_meet(n_outputs, has_reference, is_sparse, has_intercept):
     problem = _problem(n_outputs, has_reference=has_reference, is_sparse=is_sparse, has_intercept=has_intercept)
     newton = Newton(problem, problem.start(), tol=1e-10)
-    lbfgs = SoftmaxLbfgs(problem, problem.start(), tol=1e-10, preconditioner=Preconditioner(problem.rows, problem.weights))
+    preconditioner = Preconditioner(problem.rows, problem.weights, has_intercept=has_intercept)
+    lbfgs = SoftmaxLbfgs(problem, problem.start(), tol=1e-10, preconditioner=preconditioner)
     for solver in (newton, lbfgs):
         iterate(solver, max_iter=200, watch=lambda record: False)
         assert solver.residual <= 1e-10
@@ -132,6 +133,19 @@ def test_lbfgs_and_newton_meet(n_outputs, has_reference, is_sparse, has_intercep
         if not has_reference:  # all intercepts may move together
             difference = difference - difference.mean(axis=0)
         np.testing.assert_allclose(difference, 0, atol=1e-4)
+
+
+@pytest.mark.parametrize("has_intercept", [True, False])
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_the_preconditioner_is_exact_where_all_rows_are_curved_alike(is_sparse, has_intercept):
+    problem = _problem(2, has_reference=True, is_sparse=is_sparse, has_intercept=has_intercept)
+    at = problem.evaluate(np.zeros(np.prod(problem.shape)), with_hessian=True)  # every class is as likely in every row
+    preconditioner = Preconditioner(problem.rows, problem.weights, has_intercept=has_intercept)
+    step = preconditioner.solve(at.gradient.reshape(problem.shape), at.curvature, problem.l2)
+    of_coef = slice(None) if has_intercept else slice(None, -1)
+    free = np.arange(np.prod(problem.shape)).reshape(problem.shape)[:, of_coef].ravel()
+    expected = np.linalg.solve(at.hessian[np.ix_(free, free)], at.gradient[free])
+    np.testing.assert_allclose(step[:, of_coef].ravel(), expected, rtol=1e-8)
 
 
 def test_another_penalty_needs_no_pass_over_X():

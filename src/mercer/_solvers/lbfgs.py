@@ -23,12 +23,12 @@ MOST_GRAM_COLUMNS = 400  # beyond, only the norms of the columns are used
 class Preconditioner:
     """An approximate inverse of the Hessian of softmax: that of (C / S) (x) G + l2 I.
 
-    C is the curvature of the classes summed over the rows, at the present point; G the centred Gram matrix of X, or its
-    diagonal where X has many columns; S the total weight. It would be exact if rows and curvatures were independent. In the
-    eigenvectors of C and of G, the inverse is a division. O(d^3) once, then O(K d^2 + K^3).
+    C is the curvature of the classes summed over the rows, at the present point; G the Gram matrix of X, centred where there
+    are intercepts, or its diagonal where X has many columns; S the total weight. It would be exact if rows and curvatures were
+    independent. In the eigenvectors of C and of G, the inverse is a division. O(d^3) once, then O(K d^2 + K^3).
     """
 
-    def __init__(self, rows: LinearRows, weights: FloatArray | None) -> None:
+    def __init__(self, rows: LinearRows, weights: FloatArray | None, *, has_intercept: bool) -> None:
         ones = np.ones(rows.n_rows) if weights is None else weights
         self._total = float(ones.sum())
         self._vectors: FloatArray | None = None
@@ -36,11 +36,14 @@ class Preconditioner:
             _, sums = rows.weighted_sums(np.zeros(rows.n_rows), ones)
             if not np.isfinite(sums).all():
                 raise FloatingPointError("the products of the columns of X overflow")
-            self._means = sums[-1, :-1] / self._total
+            # Without intercepts nothing takes up a common shift of the rows: it is curved as any other direction.
+            self._means = sums[-1, :-1] / self._total if has_intercept else np.zeros(rows.n_features)
             gram = sums[:-1, :-1] - self._total * np.outer(self._means, self._means)
             self.squares, self._vectors = np.linalg.eigh(gram)
         else:
-            self._means, self.squares = rows.column_moments(ones)
+            means, squares = rows.column_moments(ones)
+            self._means = means if has_intercept else np.zeros(rows.n_features)
+            self.squares = squares + self._total * (means - self._means) ** 2
         self.squares = np.maximum(self.squares, 0)
 
     def solve(self, gradient: FloatArray, curvature: FloatArray, l2: float) -> FloatArray:

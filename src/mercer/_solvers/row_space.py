@@ -85,7 +85,8 @@ class RowSpace:
         point = self._inside(problem, start.reshape(problem.shape)).ravel()
         if problem.is_binary:
             return SharesNewton(SharesLoss(self._products, problem), point, tol=tol)
-        loss, preconditioner = problem.on(self._within), Preconditioner(self._within, problem.weights)
+        loss = problem.on(self._within)
+        preconditioner = Preconditioner(self._within, problem.weights, has_intercept=problem.has_intercept)
         return SoftmaxLbfgs(loss, point, tol=tol, preconditioner=preconditioner)
 
     def _inside(self, problem: SoftmaxLoss, lines: FloatArray) -> FloatArray:

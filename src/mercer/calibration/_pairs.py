@@ -11,8 +11,7 @@ import numpy.typing as npt
 from mercer._arrays import FloatArray
 from mercer._labels import pad_classes
 from mercer._saved import saved
-from mercer._wrapped import class_scores, response_method
-from mercer.calibration._maps import (
+from mercer._score_maps import (
     IsotonicMap,
     SigmoidMap,
     TemperatureMap,
@@ -20,6 +19,7 @@ from mercer.calibration._maps import (
     fit_sigmoid,
     fit_temperature,
 )
+from mercer._wrapped import class_scores, response_method
 
 OWNER = "CalibratedClassifierCV"
 RESPONSES = ("decision_function", "predict_proba")

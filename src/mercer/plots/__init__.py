@@ -3,11 +3,13 @@
 from mercer.plots._boosting import plot_boosting_round, plot_staged_error
 from mercer.plots._boundary import plot_boundary
 from mercer.plots._calibration import plot_calibration
+from mercer.plots._components import plot_biplot, plot_explained_variance
 from mercer.plots._confusion import plot_confusion
 from mercer.plots._density import plot_k_distances, plot_reachability
 from mercer.plots._descent import plot_descent
 from mercer.plots._elbow import plot_elbow
 from mercer.plots._importances import plot_importances
+from mercer.plots._kernel import plot_kernel
 from mercer.plots._learning import plot_learning_curve, plot_validation_curve
 from mercer.plots._losses import plot_losses
 from mercer.plots._penalties import plot_penalties
@@ -17,14 +19,17 @@ from mercer.plots._roc import plot_roc
 from mercer.plots._threshold import plot_threshold
 
 __all__ = [
+    "plot_biplot",
     "plot_boosting_round",
     "plot_boundary",
     "plot_calibration",
     "plot_confusion",
     "plot_descent",
     "plot_elbow",
+    "plot_explained_variance",
     "plot_importances",
     "plot_k_distances",
+    "plot_kernel",
     "plot_learning_curve",
     "plot_losses",
     "plot_penalties",

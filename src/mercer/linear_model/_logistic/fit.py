@@ -78,7 +78,7 @@ class LogisticProblem:
 
     @lazy_property
     def _preconditioner(self) -> Preconditioner:
-        return Preconditioner(self._rows, self._weights)
+        return Preconditioner(self._rows, self._weights, has_intercept=self.has_intercept)
 
     @lazy_property
     def _row_spaces(self) -> RowSpaces:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -151,20 +150,21 @@ class HuberRegressor(NoSummary, LinearRegressor):
         problem = HuberLoss(rows, y, weights, epsilon=params.epsilon, alpha=params.alpha, has_intercept=params.fit_intercept)
         if not np.isfinite(problem.column_squares).all() or not np.isfinite(problem.least_scale):
             require_no_overflow(self, X, "the sums of squares over its rows")
-        solver = make_solver(problem, self._start(problem, params), tol=params.tol)
+        warm = warm_point(self, rows, params)
+        solver = make_solver(problem, self._start(problem, warm), tol=params.tol)
+        max_iter = 0 if warm is not None and solver.is_done else params.max_iter  # the earlier solution is the one
 
         def fitted() -> dict[str, Any]:
             return _attributes(problem, solver.point, X.dtype)
 
-        status, history = run_solver(solver, task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted)
+        status, history = run_solver(solver, task, max_iter=max_iter, verbose=params.verbose, fitted=fitted)
         outcome = smooth_outcome(
             solver, status, history, method="Newton's method", tol=solver.tol, primal=solver.at.value, gap=solver.gap
         )
         return self._finish(task, {**fitted(), "n_iter_": len(history), "history_": history}, outcome)
 
-    def _start(self, problem: HuberLoss, params: SimpleNamespace) -> FloatArray:
+    def _start(self, problem: HuberLoss, warm: FloatArray | None) -> FloatArray:
         """The earlier solution where a warm start is asked for, else least squares with the best scale for it."""
-        warm = warm_point(self, problem.rows, params)
         if warm is not None:
             return np.append(warm, max(float(self.scale_), problem.least_scale))
         return first_point(problem)

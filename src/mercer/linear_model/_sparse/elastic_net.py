@@ -209,6 +209,7 @@ class ElasticNet(AlphaSweep, SparseLinearRegressor):
             precompute=params.precompute,
             n_penalties=n_penalties,
             n_threads=effective_threads(None),
+            l1=params.alpha * getattr(params, "l1_ratio", 1.0) if n_penalties == 1 else None,
         )
 
     def _descents(self, problem: Problem, params: SimpleNamespace) -> TargetDescents:

@@ -29,6 +29,7 @@ from mercer.linear_model._least_squares.sparse_rows import SparseRows
 MOST_GRAM_FEATURES = 200
 MOST_GRAM_FEATURES_OF_A_PATH = 1000
 SPARSE_GAIN = 4  # how many times more numbers the products may hold than sparse X: a sweep looks at moving columns alone
+FEW = 40  # times the features: the most that the square of the number of pulling columns may be for products not to pay
 WIDE = 1e-4  # the least variance of a sparse column, against the square of its mean, that centred products keep well
 # The least penalty that leaves all coefficients at zero must not be rounded down: they would come out as 1e-17.
 ABOVE_ROUNDING = 1 + 4 * float(np.finfo(np.float64).eps)
@@ -106,6 +107,20 @@ class Columns:
         self._designs[0].correlate(self.target(), moments, self._n_threads)
         return moments
 
+    @property
+    def are_wide(self) -> bool:
+        """Whether no column has almost all of its sum of squares from its mean."""
+        return bool((self.squares >= WIDE * self.weight * self.x_mean**2).all())
+
+    def are_few_in_use(self, l1: float) -> bool:
+        """Whether few columns pull at zero coefficients by more than l1.
+
+        The Gram matrix of so few working columns costs less than what products of all rows of sparse X do: rows from columns,
+        and the products of their entries, about as much as 20 passes over X.
+        """
+        n_pulling = int(np.count_nonzero(np.abs(self.moments) > l1 * self.weight))
+        return n_pulling**2 <= FEW * len(self.squares)
+
     def descent(self, targets: slice, kind: Penalty, seed: int | None) -> Descent:
         design = self._designs.pop() if self._designs else self._design()
         return WorkingSetDescent(design, np.ascontiguousarray(self.target()[targets]), kind, seed, self._n_threads)
@@ -124,14 +139,24 @@ def make_problem(
     precompute: Any,
     n_penalties: int,
     n_threads: int,
+    l1: float | None = None,
 ) -> Problem:
-    """Products for a tall X with few features, else the columns. `precompute` may ask for products, or (dense X) give A' A."""
+    """Products for a tall X with few features, else the columns. `precompute` may ask for products, or (dense X) give A' A.
+
+    `l1` is a single penalty of single coefficients, for rows of a total weight of one: it tells how many will be in use.
+    """
+    options: dict[str, Any] = {"is_centred": is_centred, "n_threads": n_threads}
     if not (isinstance(precompute, (bool, str)) or sp.issparse(X)):
-        columns = Columns(estimator, X, y, weights, is_centred=is_centred, n_threads=n_threads)
+        columns = Columns(estimator, X, y, weights, **options)
         return _with_given_gram(estimator, columns, precompute, X.shape[0])
+    if l1 is not None and sp.issparse(X) and _has_small_products(X, n_penalties):
+        columns = Columns(estimator, X, y, weights, **options)
+        if columns.are_few_in_use(l1) or not columns.are_wide:
+            return columns
+        return Gram.of(products_of(estimator, X, y, weights, **options), X.shape[1])
     if are_products_better(X, weights, is_centred=is_centred, precompute=precompute, n_penalties=n_penalties):
-        return Gram.of(products_of(estimator, X, y, weights, is_centred=is_centred, n_threads=n_threads), X.shape[1])
-    return Columns(estimator, X, y, weights, is_centred=is_centred, n_threads=n_threads)
+        return Gram.of(products_of(estimator, X, y, weights, **options), X.shape[1])
+    return Columns(estimator, X, y, weights, **options)
 
 
 def are_products_better(X: Any, weights: FloatArray | None, *, is_centred: bool, precompute: Any, n_penalties: int) -> bool:
@@ -139,12 +164,19 @@ def are_products_better(X: Any, weights: FloatArray | None, *, is_centred: bool,
 
     Sparse X must not be much smaller than its products, nor lie so far from zero that centring them cancels digits.
     """
-    n, d = X.shape
-    has_few_features = n >= d and d <= (MOST_GRAM_FEATURES if n_penalties == 1 else MOST_GRAM_FEATURES_OF_A_PATH)
     if sp.issparse(X):
-        is_dense_enough = has_few_features and X.nnz * SPARSE_GAIN >= d * d
-        return is_dense_enough and (not is_centred or _has_wide_columns(X, weights))
-    return precompute is True or has_few_features
+        return _has_small_products(X, n_penalties) and (not is_centred or _has_wide_columns(X, weights))
+    return precompute is True or _has_few_features(X, n_penalties)
+
+
+def _has_few_features(X: Any, n_penalties: int) -> bool:
+    n, d = X.shape
+    return bool(n >= d and d <= (MOST_GRAM_FEATURES if n_penalties == 1 else MOST_GRAM_FEATURES_OF_A_PATH))
+
+
+def _has_small_products(X: Any, n_penalties: int) -> bool:
+    """Whether sparse X has few features, and is not much smaller than their products."""
+    return _has_few_features(X, n_penalties) and X.nnz * SPARSE_GAIN >= X.shape[1] ** 2
 
 
 def _has_wide_columns(X: Any, weights: FloatArray | None) -> bool:

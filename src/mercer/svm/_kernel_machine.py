@@ -1,0 +1,307 @@
+"""What support vector machines with kernels share: parameters, the rows that take part, values from support vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._arrays import FloatArray, check_weights, check_X, validate
+from mercer._base import FitTask, MercerEstimator
+from mercer._candidates import Candidates
+from mercer._lazy import lazy_property
+from mercer._linear import linear_predictions
+from mercer._parallel import effective_threads
+from mercer._params import Bool, Function, Infinity, Integer, Null, NumberOfJobs, OneOf, Real, Rule, Verbosity
+from mercer._rows import count_rows
+from mercer._trace import Outcome, Record, Status
+from mercer._tuning import Reals
+from mercer.svm._block_smo import rough_matrix
+from mercer.svm._dual import Index
+from mercer.svm._kernels import NAMES, as_kernel
+from mercer.svm._machines import InseparableError, Machines, Part
+
+VALUES_AT_ONCE = 1 << 21  # of the kernel, in a prediction
+COST = Real(above=0) | Infinity()
+SHARE = Real(above=0, most=1)
+GAMMAS = Reals(1e-4, 1e1, log=True)  # that are worth searching
+
+
+def values_of(function: Any, X: Any, Y: Any) -> FloatArray:
+    """What a user's kernel gives for rows X and rows Y, as scikit-learn calls it: with all rows of the fit as Y."""
+    found = function(X, Y)
+    values = np.ascontiguousarray(found.toarray() if sp.issparse(found) else found, dtype=np.float64)
+    shape = (count_rows(X), count_rows(Y))
+    if values.shape != shape:
+        raise ValueError(
+            f"the kernel gave values of shape {values.shape} for {shape[0]} and {shape[1]} rows; it must give one for every "
+            "two rows. X.shape[0] should be equal to X.shape[1] in a fit."
+        )
+    if not np.isfinite(values).all():
+        raise ValueError("the kernel gave NaN or infinity; every value must be a finite number.")
+    return values
+
+
+class Sample:
+    """The rows that take part in a fit, those of positive weight, and their kernel."""
+
+    def __init__(self, X: Any, weights: FloatArray | None, params: SimpleNamespace) -> None:
+        self.n_rows = count_rows(X)
+        self.places = np.arange(self.n_rows) if weights is None else np.flatnonzero(weights)
+        self.weights = np.ones(self.n_rows) if weights is None else weights[self.places]
+        self.X, self.params, self.n_threads = X, params, effective_threads(params.n_jobs)
+        self._kept = X if len(self.places) == self.n_rows else self.take(self.places)
+        if callable(params.kernel):
+            self.kernel = as_kernel("precomputed", None)
+            self.matrix = self.kernel.on(values_of(params.kernel, self._kept, self._kept), n_threads=self.n_threads)
+        else:
+            self.kernel = as_kernel(params.kernel, self._kept, gamma=params.gamma, degree=params.degree, coef0=params.coef0)
+            of_all = self.kernel.takes == "gram"
+            matrix = self.kernel.on(X if of_all else self._kept, n_threads=self.n_threads)
+            self.matrix = matrix.take(self.places) if of_all and self._kept is not X else matrix
+        self.dtype = self.matrix.dtype
+
+    @lazy_property
+    def rough(self) -> Any:
+        """The kernel matrix in single precision, where that is near enough."""
+        return rough_matrix(self.kernel, self._kept, self.matrix)
+
+    def take(self, index: Any) -> Any:
+        """Rows of X, which may be a list where the kernel is a callable."""
+        return self.X[index] if hasattr(self.X, "shape") else [self.X[i] for i in index]
+
+
+class KernelMachine(MercerEstimator):
+    """What all five machines share."""
+
+    _parameter_rules: ClassVar[dict[str, Rule]] = {
+        "kernel": OneOf(*NAMES) | Function(),
+        "degree": Integer(0),
+        "gamma": OneOf("scale", "auto") | Real(least=0),
+        "coef0": Real(),
+        "shrinking": Bool(),
+        "tol": Real(least=0),
+        "cache_size": Real(above=0),
+        "verbose": Verbosity(),
+        "max_iter": Integer(-1, most=-1) | Integer(1),
+        "max_time": Null() | Real(above=0),
+        "n_jobs": NumberOfJobs(),
+    }
+    kernel: Any
+    support_: Any
+    support_vectors_: Any
+    dual_coef_: Any
+    intercept_: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        return tags
+
+    def _check_rows(self, X: Any, *y: Any, **checks: Any) -> Any:
+        """X as kernels take it, and y where there is one; a callable kernel is handed X as it is."""
+        if callable(self.kernel) and not hasattr(X, "dtype"):
+            X = list(X)
+            if y and len(X) != len(y[0]):
+                raise ValueError(
+                    f"{type(self).__name__}: X has {len(X)} samples, but y has {len(y[0])}; there must be one y a row."
+                )
+            self.__dict__.pop("n_features_in_", None)
+            return (X, np.asarray(y[0])) if y else X
+        is_given = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        if is_given and sp.issparse(X):
+            raise TypeError(f"{type(self).__name__}: Sparse precomputed kernels are not supported; give X as a dense matrix.")
+        found = validate(self, X, *y, sparse=None if is_given else "csr", **checks)
+        given = found[0] if y else found
+        if is_given and given.shape[0] != given.shape[1]:
+            raise ValueError(
+                f"{type(self).__name__}: Precomputed matrix must be a square matrix. Input is a "
+                f"{given.shape[0]}x{given.shape[1]} matrix: one line and one column for each row of the data."
+            )
+        return found
+
+    def _sample(self, X: Any, sample_weight: Any, params: SimpleNamespace) -> Sample:
+        return Sample(X, check_weights(sample_weight, count_rows(X), np.float64), params)
+
+    def _solve(
+        self, sample: Sample, y: Any, parts: list[Part], params: SimpleNamespace, before: Machines | None = None
+    ) -> Machines:
+        """Solve the parts and store what they come to; each goes on from where those of a smaller C ended, if there are any."""
+        owner = type(self).__name__
+        task = FitTask.start(self, sample.X, y, n_subtasks=None)
+        try:
+            solver = Machines(sample.matrix, sample.rough, parts, params, sample.n_threads, before)
+
+            def fitted() -> dict[str, Any]:
+                return {**self._common(sample), **self._fitted(sample, solver)}
+
+            def outcome(status: Status, history: list[Record]) -> Outcome:
+                return solver.outcome(status, history)
+
+            self._unset("_probability", "_fit_rows")
+            self._fit_by(solver, task, max_iter=np.iinfo(np.int64).max, verbose=params.verbose, fitted=fitted, outcome=outcome)
+        except InseparableError:
+            raise ValueError(
+                f"{owner}: C=inf asks for no error at all, and the data are not separable with this kernel: costs up to 1e9 "
+                "over the kernel's mean diagonal still bind. Give a finite C, or another kernel."
+            ) from None
+        except FloatingPointError:
+            raise ValueError(
+                f"{owner}: The dual coefficients or intercepts are not finite: values of the kernel overflow {sample.dtype}. "
+                "The input data may contain large values and need to be preprocessed: scale X, or lower degree or gamma."
+            ) from None
+        return solver
+
+    def _parts(self, sample: Sample, params: SimpleNamespace) -> list[Part]:
+        """The problems of a fit."""
+        raise NotImplementedError
+
+    def sweep_parameters(self) -> list[str]:
+        """The parameters that `sweep` takes: `C`, where it is one, along which solutions go on from one another."""
+        return ["C"] if "C" in self._parameter_rules and self._probability_is_off() else []
+
+    def _add_probability(self, sample: Sample, params: SimpleNamespace) -> None:
+        """What a classifier adds to a fit where it is asked for probabilities."""
+
+    def _probability_is_off(self) -> bool:
+        return getattr(self, "probability", False) is not True
+
+    def sweep(self, X: Any, y: Any, name: str, values: Sequence[Any], *, sample_weight: Any = None) -> Iterator[Self]:
+        """Fitted clones, one for each value of C in the order given: each goes on from the next smaller one.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        name : {"C"}
+        values : sequence of float
+
+        Returns
+        -------
+        iterator of estimators
+        """
+        candidates = Candidates(self, name, values, self.sweep_parameters())
+        first, params = candidates.estimators[0], candidates.params[0]
+        X, y, sample = first._check_data(X, y, sample_weight, params)
+        candidates.share_input(first)
+        before = None
+        for place in np.argsort(candidates.values, kind="stable"):
+            own = candidates.params[place]
+            before = candidates.fit(place, KernelMachine._solve, sample, y, self._parts(sample, own), own, before)
+        return iter(candidates.estimators)
+
+    def _check_data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> tuple[Any, Any, Sample]:
+        """X and y as a fit has them, and the rows that take part."""
+        raise NotImplementedError
+
+    def _common(self, sample: Sample) -> dict[str, Any]:
+        shape = sample.X.shape if hasattr(sample.X, "shape") else (sample.n_rows,)
+        attributes = {"shape_fit_": shape, "kernel_": sample.kernel}
+        if callable(sample.params.kernel):
+            attributes |= {"kernel_": sample.params.kernel, "_fit_rows": sample.X}
+        return attributes
+
+    def _fitted(self, sample: Sample, solver: Machines) -> dict[str, Any]:
+        """The attributes of what the parts hold now."""
+        raise NotImplementedError
+
+    def _support(self, sample: Sample, is_support: Any, coef: FloatArray, intercept: FloatArray) -> dict[str, Any]:
+        """Attributes of the chosen rows of the sample (a mask or an order) with their coefficients, a column each."""
+        places = sample.places[is_support]
+        is_given = sample.params.kernel == "precomputed" if isinstance(sample.params.kernel, str) else False
+        vectors = np.empty((0, 0), dtype=sample.dtype) if is_given else sample.take(places)
+        coef = np.ascontiguousarray(coef, dtype=sample.dtype)
+        return {
+            "support_": places.astype(np.int32),
+            "support_vectors_": vectors,
+            "dual_coef_": sp.csr_matrix(coef) if sp.issparse(sample.X) else coef,
+            "intercept_": np.ascontiguousarray(intercept, dtype=sample.dtype),
+        }
+
+    # ---- predictions
+
+    def _check_new(self, X: Any) -> Any:
+        check_is_fitted(self)
+        if callable(self.kernel) and not hasattr(X, "dtype"):
+            return list(X)
+        is_given = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        if is_given and hasattr(X, "shape") and len(X.shape) == 2 and X.shape[1] != self.shape_fit_[0]:
+            raise ValueError(
+                f"{type(self).__name__}: X.shape[1] = {X.shape[1]} should be equal to {self.shape_fit_[0]}, the number of "
+                "samples at training time: a column for each of them."
+            )
+        return check_X(self, X, sparse=None if is_given else "csr", reset=False)
+
+    def _kernel_values(self, X: Any) -> FloatArray:
+        """The kernel of rows with all support vectors."""
+        if callable(self.kernel):
+            return values_of(self.kernel, X, self._fit_rows)[:, self.support_]
+        if self.kernel_.takes == "gram":
+            return X[:, self.support_]
+        vectors = self.support_vectors_
+        if sp.issparse(X) != sp.issparse(vectors):
+            X, vectors = sp.csr_matrix(X), sp.csr_matrix(vectors)
+        if X.dtype != vectors.dtype:
+            X, vectors = X.astype(np.float64, copy=False), vectors.astype(np.float64, copy=False)
+        return self.kernel_.on(vectors, n_threads=effective_threads(self.n_jobs)).against(
+            np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
+        )
+
+    def _values(self, X: Any) -> FloatArray:
+        """What the parts give: of shape (n_rows, n_parts)."""
+        X = self._check_new(X)
+        coef = self.dual_coef_.toarray() if sp.issparse(self.dual_coef_) else self.dual_coef_
+        if isinstance(self.kernel, str) and self.kernel == "linear":
+            weights = self.coef_
+            if sp.issparse(X) or sp.issparse(weights):
+                product = X @ weights.T
+                product = product.toarray() if sp.issparse(product) else np.asarray(product)
+                values: FloatArray = product + self.intercept_
+                return values
+            return linear_predictions(X, weights, self.intercept_)
+        n_rows = count_rows(X)
+        at_once = max(1, VALUES_AT_ONCE // max(coef.shape[1], 1))
+        if n_rows <= at_once:
+            return self._combine(self._kernel_values(X), coef)
+        blocks = [self._combine(self._kernel_values(X[i : i + at_once]), coef) for i in range(0, n_rows, at_once)]
+        return np.concatenate(blocks)
+
+    def _combine(self, values: FloatArray, coef: FloatArray) -> FloatArray:
+        """The values of the parts from those of the kernel: one product with the coefficients."""
+        if coef.shape[1] == 0:
+            return np.repeat(self.intercept_[None], len(values), axis=0)
+        return linear_predictions(values, coef, self.intercept_)
+
+    @property
+    def coef_(self) -> Any:
+        """The weights of the features, for `kernel="linear"`."""
+        if not (isinstance(self.kernel, str) and self.kernel == "linear"):
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        coef = self._linear_coef()
+        (coef.data if sp.issparse(coef) else coef).flags.writeable = False  # computed anew each time: a change would be lost
+        return coef
+
+    def _linear_coef(self) -> Any:
+        return self.dual_coef_ @ self.support_vectors_
+
+    @property
+    def n_support_(self) -> Index:
+        """The number of support vectors, of each class where there are classes."""
+        if "support_" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} is not fitted yet: n_support_ is there after fit.")
+        return self._count_support()
+
+    def _count_support(self) -> Index:
+        return np.array([len(self.support_)], dtype=np.int32)
+
+    @property
+    def fit_status_(self) -> int:
+        """0 where the fit has reached its tolerance, else 1."""
+        if "certificate_" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} is not fitted yet: fit_status_ is there after fit.")
+        return 0 if self.certificate_.converged else 1
