@@ -60,7 +60,7 @@ def cases() -> Iterator[Case]:
         Contender("hdbscan", "hdbscan:HDBSCAN"),
         Contender("fast-hdbscan", "fast_hdbscan:HDBSCAN"),
     )
-    for n, d in ((50_000, 6), (500_000, 2)):
+    for n, d in ((50_000, 6), (20_000, 50), (500_000, 2)):
         prepare = partial(warmed_up, min_cluster_size=50, min_samples=10)
         who = tuple(each for each in hdbscan if n < 100_000 or each.name != SCIKIT_LEARN)  # which takes O(n^2)
         yield Case("HDBSCAN fit", f"{n:,} x {d}", partial(clumps, n, d), who, fit, labels, prepare)

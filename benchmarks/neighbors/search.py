@@ -20,6 +20,9 @@ def _rows(kind: str, n: int, n_queries: int, d: int, dtype: str) -> Data:
     if kind == "clustered":
         centres = random.random((50, d))
         X = centres[random.integers(50, size=n + n_queries)] + 0.03 * random.normal(size=(n + n_queries, d))
+    elif kind == "small clusters":
+        centres = 3 * random.normal(size=(n // 200, d))
+        X = centres[random.integers(len(centres), size=n + n_queries)] + random.normal(size=(n + n_queries, d))
     elif kind == "uniform":
         X = random.random((n + n_queries, d))
     else:
@@ -98,6 +101,19 @@ def cases() -> Iterator[Case]:
                     is_quick=d == 2,
                     **common,
                 )
+    # Hashing misses some neighbours, and what it finds instead is a little farther.
+    yield Case(
+        "10 nearest neighbours by hashing",
+        "clusters of 200, 100,000 x 50 asked by 1,000",
+        partial(_rows, "small clusters", 100_000, 1_000, 50, "float64"),
+        (
+            Contender(MERCER, "mercer.neighbors:LSH", {"n_neighbors": K, "random_state": 0}),
+            _search("Mercer, brute", "mercer", "brute", n_neighbors=K),
+        ),
+        _ask,
+        prepare=_fitted,
+        quality=Quality("mean distance", _mean_distance, rtol=0.02),
+    )
     yield Case(
         "10 nearest neighbours, one query at a time",
         f"100,000 x 8, {N_SINGLE:,} calls",
