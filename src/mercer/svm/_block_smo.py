@@ -90,13 +90,13 @@ class LineCache:
         return [slice(self._head, min(end, size)), slice(0, max(end - size, 0))]
 
 
-def rough_matrix(kernel: Any, X: Any, exact: Any) -> Any:
+def rough_matrix(kernel: Any, X: Any, exact: Any, n_threads: int) -> Any:
     """The kernel matrix `exact` of X in single precision; `exact` itself where that would lose too much, or save nothing."""
     if exact.dtype != np.float64 or kernel.takes != "numbers" or exact.n_rows <= FEW_ROWS:
         return exact
     sample = np.linspace(0, exact.n_rows - 1, min(exact.n_rows, 16)).astype(np.int32)
     with np.errstate(over="ignore", invalid="ignore"):
-        rough = kernel.on(X.astype(np.float32))
+        rough = kernel.on(X.astype(np.float32), n_threads=n_threads)
         if rough.dtype != np.float32:
             return exact
         some, right = rough.rows(sample), exact.rows(sample)

@@ -99,7 +99,7 @@ class Sample:
     @lazy_property
     def rough(self) -> Any:
         """The kernel matrix in single precision, where that is near enough."""
-        return rough_matrix(self.kernel, self._kept, self.matrix)
+        return rough_matrix(self.kernel, self._kept, self.matrix, self.n_threads)
 
     def take(self, index: Any) -> Any:
         """Rows of X, which may be a list (`takes_lists`)."""
