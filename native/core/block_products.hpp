@@ -1,5 +1,5 @@
-// Products of a block of rows that lies in the cache with a narrow matrix: too small to be worth packing (core/product.hpp is for
-// the others). They run on the calling thread, and sums run over the inner dimension in order.
+// Products of a block of rows that lies in the cache with a narrow matrix, and of a few long lines with one another: too small to be
+// worth packing (core/product.hpp is for the others). They run on the calling thread, and sums run over the inner dimension in order.
 #pragma once
 
 #include <cstddef>
@@ -73,6 +73,30 @@ void outer_stripe(const double* slopes, std::size_t width, const double* block, 
 }
 
 }  // namespace detail
+
+// sums[r][l] = left(l)' right(r), lane by lane, for L x R lines of n doubles each; n is in whole vectors. The R lines stay in
+// registers while those to the left go by.
+template <std::size_t L, std::size_t R, class Left, class Right>
+[[gnu::always_inline]] inline void dot_lines(const Left& left, const Right& right, std::size_t n,
+                                             Simd<double>::Vector (&sums)[R][L]) {
+    using S = Simd<double>;
+    S::Vector products[R][L] = {};
+    for (std::size_t i = 0; i < n; i += S::kLanes) {
+        S::Vector b[R];
+#pragma GCC unroll 8
+        for (std::size_t r = 0; r < R; ++r) b[r] = S::load(right(r) + i);
+#pragma GCC unroll 8
+        for (std::size_t l = 0; l < L; ++l) {
+            const S::Vector a = S::load(left(l) + i);
+#pragma GCC unroll 8
+            for (std::size_t r = 0; r < R; ++r) products[r][l] += a * b[r];
+        }
+    }
+#pragma GCC unroll 8
+    for (std::size_t r = 0; r < R; ++r)
+#pragma GCC unroll 8
+        for (std::size_t l = 0; l < L; ++l) sums[r][l] = products[r][l];
+}
 
 // c (n x ldb) = a (n x inner) b (inner x ldb). Rows of a are `lda` apart; ldb is in whole vectors. O(n inner ldb).
 inline void multiply_block(const double* a, std::size_t n, std::size_t lda, const double* b, std::size_t ldb, std::size_t inner,

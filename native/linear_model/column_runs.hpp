@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 
+#include "core/block_products.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
 #include "linear_model/sample.hpp"
@@ -126,20 +127,9 @@ class ColumnRuns {
 
     template <std::size_t R>
     [[gnu::always_inline]] void add_tile(std::size_t i, std::size_t j, double* sums) const {
-        S::Vector products[R][kLeft] = {};
-        const double* left = run(i);
-        const double* right = run(j);
-        for (std::size_t row = 0; row < n_rows_; row += S::kLanes) {
-            S::Vector b[R];
-#pragma GCC unroll 8
-            for (std::size_t r = 0; r < R; ++r) b[r] = S::load(right + r * kStride + row);
-#pragma GCC unroll 8
-            for (std::size_t l = 0; l < kLeft; ++l) {
-                const S::Vector a = S::load(left + l * kStride + row);
-#pragma GCC unroll 8
-                for (std::size_t r = 0; r < R; ++r) products[r][l] += a * b[r];
-            }
-        }
+        S::Vector products[R][kLeft];
+        dot_lines<kLeft, R>([first = run(i)](std::size_t l) { return first + l * kStride; },
+                            [first = run(j)](std::size_t r) { return first + r * kStride; }, n_rows_, products);
 #pragma GCC unroll 8
         for (std::size_t r = 0; r < R; ++r) {
 #pragma GCC unroll 8

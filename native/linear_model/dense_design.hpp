@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/block_products.hpp"
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
@@ -38,22 +39,12 @@ void add_rows(Matrix<const T> x, std::size_t first, std::size_t n_columns, std::
 template <std::size_t R, std::size_t C>
 [[gnu::always_inline]] inline void dot_tile(const double* const* a, const double* const* b, std::size_t n, double (*dots)[4]) {
     using S = Simd<double>;
-    S::Vector sums[R][C] = {};
-    for (std::size_t i = 0; i < n; i += S::kLanes) {
-        S::Vector right[C];
-#pragma GCC unroll 4
-        for (std::size_t c = 0; c < C; ++c) right[c] = S::load(b[c] + i);
-#pragma GCC unroll 4
-        for (std::size_t r = 0; r < R; ++r) {
-            const S::Vector left = S::load(a[r] + i);
-#pragma GCC unroll 4
-            for (std::size_t c = 0; c < C; ++c) sums[r][c] += left * right[c];
-        }
-    }
+    S::Vector sums[C][R];
+    dot_lines<R, C>([=](std::size_t r) { return a[r]; }, [=](std::size_t c) { return b[c]; }, n, sums);
     for (std::size_t r = 0; r < R; ++r)
         for (std::size_t c = 0; c < C; ++c) {
             double sum = 0;
-            for (std::size_t lane = 0; lane < S::kLanes; ++lane) sum += sums[r][c][lane];
+            for (std::size_t lane = 0; lane < S::kLanes; ++lane) sum += sums[c][r][lane];
             dots[r][c] = sum;
         }
 }
