@@ -163,7 +163,8 @@ class Weights {
 
     bool has_norms() const { return rule_.l2 > 0 || kShrink == Shrink::kTax; }
 
-    void measure() {
+    // Once a pass or once in a while: not inlined.
+    [[gnu::noinline]] void measure() {
         if (has_norms()) norms_ = Norms::of(w_.data(), n_);
         if constexpr (kShrink == Shrink::kPower) {  // once a pass: it only serves to see whether the passes still help
             double sum = 0;
@@ -172,7 +173,7 @@ class Weights {
         }
     }
 
-    void fold_scale() {
+    [[gnu::noinline]] void fold_scale() {
         const auto scale = static_cast<T>(scale_);
         if (average_ != nullptr) {
             const auto a = static_cast<T>(a_ / b_);
@@ -197,7 +198,7 @@ class Weights {
         const double inverse = 1 / scale_;
         rows_.for_touched(row, [&](std::size_t j) { shrink(j, inverse); });
     }
-    void shrink_from(std::size_t first) {
+    [[gnu::noinline]] void shrink_from(std::size_t first) {
         for (std::size_t j = first; j < n_; ++j) shrink(j, 1 / scale_);
     }
 
