@@ -62,7 +62,7 @@ void bind_products(nb::module_& m) {
         [](const std::string& map, double a, Rows2<T> x, std::optional<Rows2<T>> y, Out2<T> out, int n_threads) {
             const Pairs<T> pairs(x, y, out);
             constexpr std::size_t kFewFeatures = 12;  // products pay beyond
-            with_squared_map(map, a, [&](const pairwise::LineMap<T>& by) {
+            with_squared_map(map, a, [&](const auto& by) {
                 if (pairs.x.cols <= kFewFeatures) {
                     pairwise::map_features<T>(SquaredEuclidean{}, pairs.x, pairs.y, by, pairs.out, threads(n_threads));
                 } else {
@@ -81,7 +81,7 @@ void bind_features(nb::module_& m) {
         "pairwise_features",
         [](const std::string& metric, double a, Rows2<T> x, Rows2<T> y, Out2<T> out, int n_threads) {
             const Pairs<T> pairs(x, y, out);
-            const auto go = [&](const auto& by, const pairwise::LineMap<T>& map) {
+            const auto go = [&](const auto& by, const auto& map) {
                 pairwise::map_features<T>(by, pairs.x, pairs.y, map, pairs.out, threads(n_threads));
             };
             if (metric == "manhattan") return go(Manhattan{}, pairwise::Same{});

@@ -198,7 +198,7 @@ class Weights {
         const double inverse = 1 / scale_;
         rows_.for_touched(row, [&](std::size_t j) { shrink(j, inverse); });
     }
-    [[gnu::noinline]] void shrink_from(std::size_t first) {
+    void shrink_from(std::size_t first) {
         for (std::size_t j = first; j < n_; ++j) shrink(j, 1 / scale_);
     }
 

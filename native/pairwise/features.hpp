@@ -1,5 +1,5 @@
-// Distances that grow feature by feature: groups of rows of y, a lane each, meet the rows of x (core/distance.hpp), and the values
-// of a group are mapped while they are in the cache.
+// Distances that grow feature by feature: groups of rows of y, a lane each, meet the rows of x (core/distance.hpp), and the map of
+// a finished value is taken on its way to the result.
 #pragma once
 
 #include <algorithm>
@@ -64,9 +64,10 @@ struct Divergence : FromZero {
     }
 };
 
-// Writes the values of a group for one row of x side by side.
-template <Real T>
-struct WriteValues {
+// Takes the map of the values of a group for one row of x, and writes them side by side.
+template <Real T, class Map>
+struct WriteMapped {
+    Map map;
     T* out;  // of the group's first row, for the first row of x
     std::size_t ld;
     std::size_t n_rows;  // of the group
@@ -75,21 +76,21 @@ struct WriteValues {
         using S = Simd<T>;
         T* const line = out + target * ld;
         for (std::size_t v = 0; v < kGroupVectors && v * S::kLanes < n_rows; ++v) {
+            const typename S::Vector mapped = map(values[v]);
             const std::size_t first = v * S::kLanes;
             if (first + S::kLanes <= n_rows) {
-                S::store(line + first, values[v]);
+                S::store(line + first, mapped);
             } else {
-                for (std::size_t lane = 0; first + lane < n_rows; ++lane) line[first + lane] = values[v][lane];
+                for (std::size_t lane = 0; first + lane < n_rows; ++lane) line[first + lane] = mapped[lane];
             }
         }
     }
 };
 
 // Writes map(metric(x_i, y_j)), the rows of x in blocks side by side. O(n m d).
-template <Real T, class M>
-void map_features(const M& metric, RowMajor<const T> x, RowMajor<const T> y, const LineMap<T>& map, RowMajor<T> out,
-                  Threads threads) {
-    constexpr std::size_t kBlockRows = 192;  // of one group's values, which are mapped while they are in the cache
+template <Real T, class M, class Map>
+void map_features(const M& metric, RowMajor<const T> x, RowMajor<const T> y, const Map& map, RowMajor<T> out, Threads threads) {
+    constexpr std::size_t kBlockRows = 192;
     const std::size_t n_blocks = (x.rows + kBlockRows - 1) / kBlockRows;
     const double work = static_cast<double>(x.rows) * static_cast<double>(y.rows) * static_cast<double>(x.cols) / 4;
     const Matrix<const T> groups{y.data, y.rows, y.cols, static_cast<std::ptrdiff_t>(y.cols), 1};
@@ -99,11 +100,10 @@ void map_features(const M& metric, RowMajor<const T> x, RowMajor<const T> y, con
         const Targets<T> targets{{x.row(begin), n, x.cols}, zeros.data()};
         measure_rows<T>(
             metric, groups, targets,
-            [&](std::size_t first, std::size_t n_lanes) { return WriteValues<T>{out.row(begin) + first, out.cols, n_lanes}; },
-            [&](std::size_t, std::size_t, const WriteValues<T>& written) {
-                for (std::size_t i = 0; i < n; ++i) map(written.out + i * written.ld, written.n_rows);
+            [&](std::size_t first, std::size_t n_lanes) {
+                return WriteMapped<T, Map>{map, out.row(begin) + first, out.cols, n_lanes};
             },
-            Threads{1});
+            [](std::size_t, std::size_t, const auto&) {}, Threads{1});
     });
 }
 
