@@ -23,14 +23,32 @@ namespace nb = nanobind;
 // numpy.ndarray, found when the module is imported.
 inline nb::handle array_class;
 
+// What arrays of all types have in common, compiled once. It is copied, never moved: whoever called the kernel keeps a reference,
+// and the last one goes when the GIL is held again, which a kernel that let go of it would have to take back.
+class AnyArray {
+   public:
+    AnyArray();
+    AnyArray(const AnyArray& other);
+    AnyArray& operator=(const AnyArray& other);
+    ~AnyArray();
+
+    std::size_t shape(std::size_t axis) const { return array_.shape(axis); }
+    std::int64_t stride(std::size_t axis) const { return array_.stride(axis); }
+    std::size_t size() const { return array_.size(); }
+
+    // The array behind a handle of nanobind's.
+    void hold(nb::detail::ndarray_handle* handle);
+
+   protected:
+    nb::ndarray<> array_;
+};
+
 // An array that a kernel is handed: a NumPy array, and nothing else that has a buffer. The buffers of NumPy's scalars of dates have
-// no strides, which nanobind reads all the same. It is copied, never moved: whoever called the kernel keeps a reference, and the
-// last one goes when the GIL is held again, which a kernel that let go of it would have to take back.
-template <class... Args>
-struct Given : nb::ndarray<Args...> {
-    Given() = default;
-    Given(const Given&) = default;
-    Given& operator=(const Given&) = default;
+// no strides, which nanobind reads all the same.
+template <class T, class... Args>
+struct Given : AnyArray {
+    using Scalar = T;
+    T* data() const { return static_cast<T*>(array_.data()); }
 };
 
 // In: any strides, read-only memory welcome. Out: C-contiguous and writable. Neither is ever converted (`noconvert`).
@@ -138,13 +156,14 @@ struct nanobind::detail::type_caster<mercer::bindings::Given<Args...>> {
     using ArrayCaster = make_caster<ndarray<Args...>>;
     NB_TYPE_CASTER(mercer::bindings::Given<Args...>, ArrayCaster::Name)
 
-    bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+    // Not inlined: a kernel has up to a dozen arrays, and this is all that each of them compiles.
+    [[gnu::noinline]] bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
         // The type alone is asked: `isinstance` would run what an object says of itself, which may raise.
         auto* const array_class = reinterpret_cast<PyTypeObject*>(mercer::bindings::array_class.ptr());
         if (!PyObject_TypeCheck(source.ptr(), array_class)) return false;
         ArrayCaster caster;
         if (!caster.from_python(source, flags, cleanup)) return false;
-        static_cast<ndarray<Args...>&>(value) = std::move(caster.value);
+        value.hold(caster.value.handle());
         return true;
     }
 };

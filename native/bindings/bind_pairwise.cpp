@@ -47,7 +47,7 @@ void bind_products(nb::module_& m) {
         [](const std::string& map, double gamma, double constant, double degree, Rows2<T> x, std::optional<Rows2<T>> y, Out2<T> out,
            int n_threads) {
             const Pairs<T> pairs(x, y, out);
-            const auto go = [&](const auto& by) {
+            const auto go = [&](const pairwise::LineMap<T>& by) {
                 pairwise::map_products<T>(pairs.x, pairs.y, pairs.is_symmetric, by, pairs.out, threads(n_threads));
             };
             if (map == "polynomial") return go(pairwise::Polynomial{gamma, constant, degree});
@@ -119,8 +119,9 @@ void bind_sparse(nb::module_& m) {
         "sparse_squared",
         [check](const std::string& map, double a, const CsrRowSource<T>& x, const CsrRowSource<T>& y, Out2<T> out, int n_threads) {
             check(x, y, rows<T>(out));
-            with_squared_map(map, a,
-                             [&](const auto& by) { pairwise::map_sparse_squared<T>(x, y, by, rows<T>(out), threads(n_threads)); });
+            with_squared_map(map, a, [&](const pairwise::LineMap<T>& by) {
+                pairwise::map_sparse_squared<T>(x, y, by, rows<T>(out), threads(n_threads));
+            });
         },
         nb::arg(), nb::arg(), nb::arg(), nb::arg(), array, nb::arg(), ReleaseGil(),
         "Overwrites the inner products of every row of x and of y by the map of their squared distance.");

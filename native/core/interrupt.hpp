@@ -22,28 +22,10 @@ inline thread_local const std::atomic<bool>* has_job_failed = nullptr;
 
 struct Abandoned {};  // thrown in the tasks of a job that has failed already; nobody sees it outside
 
-namespace detail {
-
-inline void probe_if_due(std::chrono::steady_clock::time_point& last, std::size_t done, std::size_t total) {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last < kProbeInterval) return;
-    last = now;
-    if (const Probe probe = installed_probe.load(std::memory_order_acquire)) probe(done, total);
-}
-
-}  // namespace detail
-
 // Call it anywhere in a kernel, at least every few milliseconds; parallel_for does so between tasks.
-inline void checkpoint() {
-    if (has_job_failed != nullptr && has_job_failed->load(std::memory_order_relaxed)) throw Abandoned{};
-    thread_local std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
-    if (may_probe) detail::probe_if_due(last, 0, 0);
-}
+void checkpoint();
 
 // The same with progress: call it in the outermost loop of a long kernel.
-inline void report_progress(std::size_t done, std::size_t total) {
-    thread_local std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
-    if (may_probe) detail::probe_if_due(last, done, total);
-}
+void report_progress(std::size_t done, std::size_t total);
 
 }  // namespace mercer

@@ -70,23 +70,7 @@ struct StridedSource {
 
     // A panel at a time: a line of it is short, and panels lie at multiples of a large power of two, whose sets of the cache are
     // few.
-    void pack(std::size_t first, std::size_t last, std::size_t begin, std::size_t end, PanelLines<P> lines) const {
-        for (std::size_t j = begin; j < end; j += kWidth) {
-            const std::size_t n = std::min(kWidth, end - j);
-            P* out = lines.panel((j - begin) / kWidth);
-            alignas(64) P offset[kWidth] = {};
-            if (!shift.empty()) std::copy_n(shift.data() + j, n, offset);
-            if (x.has_contiguous_rows()) {
-                pack_lines(first, last, j, n, offset, out);
-            } else if (x.row_stride == 1) {
-                pack_squares(first, last, j, n, offset, out);
-            } else {
-                for (std::size_t c = 0; c < n; ++c) pack_values(first, last, first, j, c, offset, out);
-            }
-            for (std::size_t k = 0; n < kWidth && k < last - first; ++k)
-                std::fill(out + k * kWidth + n, out + (k + 1) * kWidth, P{0});
-        }
-    }
+    void pack(std::size_t first, std::size_t last, std::size_t begin, std::size_t end, PanelLines<P> lines) const;
 
     // Lines [first, last) of one column, kWidth apart.
     void pack_column(std::size_t first, std::size_t last, std::size_t j, P* out) const {
@@ -147,6 +131,29 @@ struct StridedSource {
             out[(k - first) * kWidth + c] = (static_cast<P>(x(k, j + c)) - offset[c]) * factor(k);
     }
 };
+
+template <Real In, Real P>
+void StridedSource<In, P>::pack(std::size_t first, std::size_t last, std::size_t begin, std::size_t end,
+                                PanelLines<P> lines) const {
+    for (std::size_t j = begin; j < end; j += kWidth) {
+        const std::size_t n = std::min(kWidth, end - j);
+        P* out = lines.panel((j - begin) / kWidth);
+        alignas(64) P offset[kWidth] = {};
+        if (!shift.empty()) std::copy_n(shift.data() + j, n, offset);
+        if (x.has_contiguous_rows()) {
+            pack_lines(first, last, j, n, offset, out);
+        } else if (x.row_stride == 1) {
+            pack_squares(first, last, j, n, offset, out);
+        } else {
+            for (std::size_t c = 0; c < n; ++c) pack_values(first, last, first, j, c, offset, out);
+        }
+        for (std::size_t k = 0; n < kWidth && k < last - first; ++k) std::fill(out + k * kWidth + n, out + (k + 1) * kWidth, P{0});
+    }
+}
+
+extern template struct StridedSource<double, double>;  // in core/product.cpp
+extern template struct StridedSource<float, float>;
+extern template struct StridedSource<float, double>;
 
 // The columns of one source followed by those of another, of the same depth.
 template <Real P, class First, class Second>

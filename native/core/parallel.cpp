@@ -21,9 +21,10 @@
 
 namespace mercer::detail {
 
-constinit thread_local bool inside_parallel = false;
-
 namespace {
+
+// Whether this thread is inside a parallel loop, so that a loop within it runs serially.
+constinit thread_local bool inside_parallel = false;
 
 using std::chrono::steady_clock;
 
@@ -283,12 +284,29 @@ class Pool {  // NOLINT(clang-analyzer-optin.performance.Padding)
     int n_waking_ = 0;  // of those: woken, and not yet up
 };
 
-}  // namespace
-
-void run_tasks(std::size_t n_tasks, std::size_t n_lanes, void (*body)(void* context, std::size_t task), void* context) {
+void run_on_pool(std::size_t n_tasks, std::size_t n_lanes, Job::Body body, void* context) {
     Job job(n_tasks, n_lanes, body, context);
     Pool::instance().run(job);
     job.rethrow();
+}
+
+}  // namespace
+
+void run_tasks(std::size_t n_tasks, Threads threads, Schedule schedule, void (*body)(void* context, std::size_t task),
+               void* context) {
+    const auto run = [&](std::size_t first, std::size_t last) {
+        for (std::size_t task = first; task < last; ++task) {
+            checkpoint();
+            body(context, task);
+        }
+    };
+    const auto n_lanes = std::min<std::size_t>(n_tasks, static_cast<std::size_t>(std::max(threads.count, 1)));
+    if (n_lanes <= 1 || inside_parallel) return run(0, n_tasks);
+    if (schedule == Schedule::kDynamic) return run_on_pool(n_tasks, n_lanes, body, context);
+    const Chunks lanes{n_tasks, n_lanes};
+    auto run_lane = [&](std::size_t lane) { run(lanes.begin(lane), lanes.end(lane)); };
+    run_on_pool(
+        n_lanes, n_lanes, [](void* lane_of, std::size_t lane) { (*static_cast<decltype(run_lane)*>(lane_of))(lane); }, &run_lane);
 }
 
 }  // namespace mercer::detail

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <mutex>
+#include <type_traits>
 
 #include "core/interrupt.hpp"
 
@@ -40,18 +41,9 @@ struct Chunks {
 
 namespace detail {
 
-// Whether this thread is inside a parallel loop, so that a loop within it runs serially.
-extern constinit thread_local bool inside_parallel;
-
-// Calls body(context, task) for every task, one by one, on whichever of n_lanes threads is free, the caller's among them.
-void run_tasks(std::size_t n_tasks, std::size_t n_lanes, void (*body)(void* context, std::size_t task), void* context);
-
-template <class Body>
-void run_tasks(std::size_t n_tasks, std::size_t n_lanes, Body& body) {
-    run_tasks(
-        n_tasks, n_lanes, [](void* context, std::size_t task) { (*static_cast<Body*>(context))(task); },
-        const_cast<void*>(static_cast<const void*>(&body)));
-}
+// What parallel_for does, for a body of any type: a loop is compiled once, whether one thread runs it or many.
+void run_tasks(std::size_t n_tasks, Threads threads, Schedule schedule, void (*body)(void* context, std::size_t task),
+               void* context);
 
 }  // namespace detail
 
@@ -59,18 +51,10 @@ void run_tasks(std::size_t n_tasks, std::size_t n_lanes, Body& body) {
 // exception of a task is thrown here; tasks not yet begun are then dropped. Ctrl-C arrives the same way.
 template <class Body>
 void parallel_for(std::size_t n_tasks, Threads threads, Body&& body, Schedule schedule = Schedule::kDynamic) {
-    const auto n_lanes = std::min<std::size_t>(n_tasks, static_cast<std::size_t>(std::max(threads.count, 1)));
-    const auto run = [&](std::size_t first, std::size_t last) {
-        for (std::size_t task = first; task < last; ++task) {
-            checkpoint();
-            body(task);
-        }
-    };
-    if (n_lanes <= 1 || detail::inside_parallel) return run(0, n_tasks);
-    if (schedule == Schedule::kDynamic) return detail::run_tasks(n_tasks, n_lanes, body);
-    const Chunks lanes{n_tasks, n_lanes};
-    const auto run_lane = [&](std::size_t lane) { run(lanes.begin(lane), lanes.end(lane)); };
-    detail::run_tasks(n_lanes, n_lanes, run_lane);
+    using Loop = std::remove_reference_t<Body>;
+    detail::run_tasks(
+        n_tasks, threads, schedule, [](void* context, std::size_t task) { (*static_cast<Loop*>(context))(task); },
+        const_cast<void*>(static_cast<const void*>(&body)));
 }
 
 // Lets one task at a time through, for what tasks of a loop do to something that they share.

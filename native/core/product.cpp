@@ -6,6 +6,14 @@
 #include <cstddef>
 #include <optional>
 
+namespace mercer {
+
+template struct StridedSource<double, double>;
+template struct StridedSource<float, float>;
+template struct StridedSource<float, double>;
+
+}  // namespace mercer
+
 namespace mercer::detail {
 
 // c = beta c + alpha left' right for kRows columns of a left panel and V vectors of a right one, as far as they exist; their lines

@@ -69,8 +69,10 @@ struct Outputs {
 
 namespace detail {
 
+// What a pass calls once in a while is not inlined into each kind of pass.
+
 // The shuffle of scikit-learn's SGD, from the same generator (Marsaglia's xorshift, 32 bits) and draws: its order is this order.
-inline void shuffle(std::span<std::int32_t> order, std::uint32_t seed) {
+[[gnu::noinline]] inline void shuffle(std::span<std::int32_t> order, std::uint32_t seed) {
     const auto n = static_cast<std::uint32_t>(order.size());
     for (std::uint32_t i = 0; i + 1 < n; ++i) {
         if (seed == 0) seed = 1;
@@ -98,7 +100,7 @@ class Rates {
    private:
     static constexpr std::size_t kBlock = 64;
 
-    void fill(double t) {
+    [[gnu::noinline]] void fill(double t) {
         using S = Simd<double>;
         first_ = t;
         const optim::InverseDecay decay{1.0, rule_.power_t};  // steps are counted from one, times from zero
@@ -129,7 +131,7 @@ class LossSum {
 
    private:
     static constexpr std::size_t kBlock = 128;
-    void flush() {
+    [[gnu::noinline]] void flush() {
         sum_ += loss_.total(y_, raw_, n_);
         n_ = 0;
     }

@@ -163,7 +163,8 @@ class Weights {
 
     bool has_norms() const { return rule_.l2 > 0 || kShrink == Shrink::kTax; }
 
-    void measure() {
+    // Once a pass or once in a while: not inlined.
+    [[gnu::noinline]] void measure() {
         if (has_norms()) norms_ = Norms::of(w_.data(), n_);
         if constexpr (kShrink == Shrink::kPower) {  // once a pass: it only serves to see whether the passes still help
             double sum = 0;
@@ -172,7 +173,7 @@ class Weights {
         }
     }
 
-    void fold_scale() {
+    [[gnu::noinline]] void fold_scale() {
         const auto scale = static_cast<T>(scale_);
         if (average_ != nullptr) {
             const auto a = static_cast<T>(a_ / b_);

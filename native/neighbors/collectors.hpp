@@ -60,13 +60,7 @@ class NearestFew {
     }
 
     // What was found, nearest first.
-    const std::vector<Neighbor>& finish() {
-        if (k_ > kFew) {
-            if (kept_.size() > k_) cut();
-            std::sort(kept_.begin(), kept_.end());
-        }
-        return kept_;
-    }
+    const std::vector<Neighbor>& finish();
 
    private:
     void insert(const Neighbor& found) {
@@ -77,12 +71,7 @@ class NearestFew {
         if (kept_.size() > k_) kept_.pop_back();
         if (kept_.size() == k_) worst_ = kept_.back();
     }
-    void cut() {
-        const auto last = kept_.begin() + static_cast<std::ptrdiff_t>(k_ - 1);
-        std::nth_element(kept_.begin(), last, kept_.end());
-        worst_ = *last;
-        kept_.resize(k_);
-    }
+    void cut();
 
     std::size_t k_;
     Neighbor worst_{};

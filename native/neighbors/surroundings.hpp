@@ -1,7 +1,6 @@
 // All points within a radius of every query, one list after another.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,21 +21,10 @@ struct Surroundings {
 // Gathers what runs of queries found, side by side and in any order, into one list in the order of the queries.
 class SurroundingsOfRuns {
    public:
-    SurroundingsOfRuns(std::size_t n_queries, std::size_t n_runs) : runs_(n_runs), homes_(n_queries), starts_(n_queries + 1) {}
+    SurroundingsOfRuns(std::size_t n_queries, std::size_t n_runs);
 
     // What a query of a run found, in the order of the rows, or of the distances (`sorted`). One thread at a time adds to a run.
-    void add(std::size_t run_number, std::size_t query, std::vector<Neighbor>& found, bool sorted) {
-        if (sorted) {
-            std::sort(found.begin(), found.end());
-        } else {
-            std::sort(found.begin(), found.end(), [](const Neighbor& a, const Neighbor& b) { return a.row < b.row; });
-        }
-        Run& run = runs_[run_number];
-        run.found.insert(run.found.end(), found.begin(), found.end());
-        homes_[query] = {static_cast<std::uint32_t>(run_number), static_cast<std::uint32_t>(run.ends.size())};
-        run.ends.push_back(run.found.size());
-        starts_[query + 1] = static_cast<std::int64_t>(found.size());
-    }
+    void add(std::size_t run_number, std::size_t query, std::vector<Neighbor>& found, bool sorted);
 
     // All of it; `distance(rank)` is what users see. O(what was found).
     template <class Distance>

@@ -106,8 +106,8 @@ class KernelRows {
 
     void write(const RowColumns<T>& some, std::span<const T> norms, RowMajor<T> out, Threads threads) const {
         const PackedColumns<T> left(some, threads);
-        const auto by_products = [&](const auto& map) {
-            packed_product<T>(left, packed_, T{1}, out, threads, FinishTile<T, PlainProducts, decltype(map)>{{}, map, false});
+        const auto by_products = [&](const LineMap<T>& map) {
+            packed_product<T>(left, packed_, T{1}, out, threads, FinishTile<T, PlainProducts>{{}, map, false});
         };
         const auto by_features = [&](const auto& metric, const auto& map) {
             map_packed_features<T>(metric, left, packed_, map, out, threads);
@@ -130,7 +130,7 @@ class KernelRows {
         const auto between = [&](std::size_t i, std::size_t j) { return squared_distance<T>(some.row(i), x_.row(j), x_.cols); };
         const T harmless = static_cast<T>(std::min(kHarmlessScale / form_.gamma, double{std::numeric_limits<T>::max()}));
         const SquaredFromProducts<T, decltype(between)> value{norms, norms_, between, harmless};
-        packed_product<T>(left, packed_, T{-2}, out, threads, FinishTile<T, decltype(value), Exponential>{value, decay, false});
+        packed_product<T>(left, packed_, T{-2}, out, threads, FinishTile<T, decltype(value)>{value, decay, false});
     }
 
     KernelForm form_;

@@ -90,17 +90,36 @@ struct Sigmoid {
     }
 };
 
-// Overwrites n values with what the map makes of them.
-template <Real T, class Map>
-void map_values(const Map& map, T* values, std::size_t n) {
-    using S = Simd<T>;
-    std::size_t j = 0;
-    for (; j + S::kLanes <= n; j += S::kLanes) S::store(values + j, map(S::load(values + j)));
-    if (j == n) return;
-    T rest[S::kLanes] = {};
-    std::copy_n(values + j, n - j, rest);
-    S::store(rest, map(S::load(rest)));
-    std::copy_n(rest, n - j, values + j);
-}
+// A map behind one call for a line of values, so that what measures them is compiled once for all maps.
+template <Real T>
+class LineMap {
+   public:
+    template <class Map>
+    LineMap(const Map& map)
+        : map_(&map),
+          call_([](const void* by, T* values, std::size_t n) { map_values(*static_cast<const Map*>(by), values, n); }) {}
+    LineMap(const Same&) : map_(nullptr), call_(nullptr) {}
+
+    // Overwrites n values with what the map makes of them.
+    void operator()(T* values, std::size_t n) const {
+        if (call_ != nullptr) call_(map_, values, n);
+    }
+
+   private:
+    template <class Map>
+    static void map_values(const Map& map, T* values, std::size_t n) {
+        using S = Simd<T>;
+        std::size_t j = 0;
+        for (; j + S::kLanes <= n; j += S::kLanes) S::store(values + j, map(S::load(values + j)));
+        if (j == n) return;
+        T rest[S::kLanes] = {};
+        std::copy_n(values + j, n - j, rest);
+        S::store(rest, map(S::load(rest)));
+        std::copy_n(rest, n - j, values + j);
+    }
+
+    const void* map_;
+    void (*call_)(const void*, T*, std::size_t);
+};
 
 }  // namespace mercer::pairwise

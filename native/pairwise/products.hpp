@@ -67,10 +67,10 @@ struct PlainProducts {
 };
 
 // Finishes tiles: values of products, then the map. On the diagonal of a symmetric result the lower triangle is a mirror image.
-template <Real T, class Value, class Map>
+template <Real T, class Value>
 struct FinishTile {
     Value value;
-    Map map;
+    LineMap<T> map;
     bool is_symmetric;
 
     void operator()(Matrix<T> tile, std::size_t row, std::size_t column) const {
@@ -80,7 +80,7 @@ struct FinishTile {
             if (first >= tile.cols) break;
             T* const values = tile.row(i) + first;
             value(values, tile.cols - first, row + i, column + first);
-            map_values<T>(map, values, tile.cols - first);
+            map(values, tile.cols - first);
         }
         if (is_on_diagonal) mercer::detail::mirror_tile(tile, 0, 0, tile.rows, tile.cols);
     }
@@ -124,10 +124,10 @@ std::vector<T> shifted(RowMajor<const T> rows, std::span<const T> shift) {
 
 // Writes map(value(x_i . y_j)) for rows of x and y; y is x itself where `is_symmetric`. alpha is what the product is scaled by.
 // O(n m d).
-template <Real T, class Value, class Map>
+template <Real T, class Value>
 void finished_products(RowMajor<const T> x, RowMajor<const T> y, std::span<const T> shift, T alpha, const Value& value,
-                       const Map& map, bool is_symmetric, RowMajor<T> out, Threads threads) {
-    const FinishTile<T, Value, Map> finish{value, map, is_symmetric};
+                       const LineMap<T>& map, bool is_symmetric, RowMajor<T> out, Threads threads) {
+    const FinishTile<T, Value> finish{value, map, is_symmetric};
     const Matrix<T> c{out.data, out.rows, out.cols, static_cast<std::ptrdiff_t>(out.cols), 1};
     std::vector<T> left, right;  // shifted copies
     const auto source = [&](RowMajor<const T> rows,
@@ -140,14 +140,15 @@ void finished_products(RowMajor<const T> x, RowMajor<const T> y, std::span<const
 }
 
 // Writes map(x_i . y_j). O(n m d).
-template <Real T, class Map>
-void map_products(RowMajor<const T> x, RowMajor<const T> y, bool is_symmetric, const Map& map, RowMajor<T> out, Threads threads) {
+template <Real T>
+void map_products(RowMajor<const T> x, RowMajor<const T> y, bool is_symmetric, const LineMap<T>& map, RowMajor<T> out,
+                  Threads threads) {
     finished_products<T>(x, y, {}, T{1}, PlainProducts{}, map, is_symmetric, out, threads);
 }
 
 // Writes map(|x_i - y_j|^2). O(n m d).
-template <Real T, class Map>
-void map_squared_distances(RowMajor<const T> x, RowMajor<const T> y, bool is_symmetric, const Map& map, RowMajor<T> out,
+template <Real T>
+void map_squared_distances(RowMajor<const T> x, RowMajor<const T> y, bool is_symmetric, const LineMap<T>& map, RowMajor<T> out,
                            Threads threads) {
     const std::vector<T> shift = rough_mean<T>(y);
     const std::vector<T> left = squared_norms<T>(x, shift);

@@ -33,20 +33,20 @@ double sum_of_differences(const Csr<T>& x, std::size_t i, const Csr<T>& y, std::
 }
 
 // Writes Manhattan's distances. O(n m entries of two rows).
-template <Real T, class Map>
-void sparse_manhattan(const Csr<T>& x, const Csr<T>& y, const Map& map, RowMajor<T> out, Threads threads) {
+template <Real T>
+void sparse_manhattan(const Csr<T>& x, const Csr<T>& y, const LineMap<T>& map, RowMajor<T> out, Threads threads) {
     const double work = static_cast<double>(x.values.size()) * static_cast<double>(y.rows + 1) +
                         static_cast<double>(y.values.size()) * static_cast<double>(x.rows + 1);
     parallel_for(x.rows, threads.for_work(work), [&](std::size_t i) {
         for (std::size_t j = 0; j < y.rows; ++j)
             out(i, j) = static_cast<T>(sum_of_differences(x, i, y, j, [](double z) { return std::abs(z); }));
-        map_values<T>(map, out.row(i), y.rows);
+        map(out.row(i), y.rows);
     });
 }
 
 // Overwrites products x_i . y_j by map(|x_i - y_j|^2). O(n m), and what is measured again.
-template <Real T, class Map>
-void map_sparse_squared(const CsrRows<T>& x, const CsrRows<T>& y, const Map& map, RowMajor<T> out, Threads threads) {
+template <Real T>
+void map_sparse_squared(const CsrRows<T>& x, const CsrRows<T>& y, const LineMap<T>& map, RowMajor<T> out, Threads threads) {
     const auto norms = [](const CsrRows<T>& rows) {
         std::vector<T> squared(rows.rows());
         for (std::size_t i = 0; i < squared.size(); ++i) squared[i] = static_cast<T>(rows.squared_norm(i));
@@ -62,7 +62,7 @@ void map_sparse_squared(const CsrRows<T>& x, const CsrRows<T>& y, const Map& map
         T* const line = out.row(i);
         for (std::size_t j = 0; j < out.cols; ++j) line[j] *= T{-2};
         value(line, out.cols, i, 0);
-        map_values<T>(map, line, out.cols);
+        map(line, out.cols);
     });
 }
 

@@ -64,7 +64,7 @@ class SparseKernelRows {
         };
         const T harmless = static_cast<T>(std::min(kHarmlessScale / form_.gamma, double{std::numeric_limits<T>::max()}));
         const SquaredFromProducts<T, decltype(between)> squared{norms, norms_, between, harmless};
-        const auto go = [&](const auto& value, const auto& map) { products(some, index, value, map, out, threads); };
+        const auto go = [&](const auto& value, const LineMap<T>& map) { products(some, index, value, map, out, threads); };
         switch (form_.kind) {
             case KernelKind::kLinear:
                 return go(PlainProducts{}, Same{});
@@ -81,9 +81,9 @@ class SparseKernelRows {
     }
 
     // Writes map(value(x_i . y_j)), where `value` of squared distances takes -2 x_i . y_j.
-    template <class Value, class Map>
-    void products(const CsrRows<T>& some, std::span<const std::int64_t> index, const Value& value, const Map& map, RowMajor<T> out,
-                  Threads threads) const {
+    template <class Value>
+    void products(const CsrRows<T>& some, std::span<const std::int64_t> index, const Value& value, const LineMap<T>& map,
+                  RowMajor<T> out, Threads threads) const {
         const T factor = form_.kind == KernelKind::kExponential ? T{-2} : T{1};
         Aligned<T> table(x_.cols() * kGroup);
         std::fill_n(table.data(), table.size(), T{0});
@@ -112,7 +112,7 @@ class SparseKernelRows {
                 }
                 for (std::size_t r = 0; r < m; ++r) {
                     value(tile[r], n, begin + r, first);
-                    map_values<T>(map, tile[r], n);
+                    map(tile[r], n);
                     std::copy_n(tile[r], n, &out(begin + r, first));
                 }
             });

@@ -15,11 +15,7 @@
 
 namespace mercer::tree {
 
-inline std::vector<double> running_sums(std::span<const double> weights) {
-    std::vector<double> out(weights.begin(), weights.end());
-    for (std::size_t i = 1; i < out.size(); ++i) out[i] += out[i - 1];
-    return out;
-}
+std::vector<double> running_sums(std::span<const double> weights);
 
 // A row, drawn in proportion to the weights whose running sums are given. A sum that is not above the target is passed over, and so
 // is a row of weight 0, which adds nothing to it. O(log n).
@@ -41,11 +37,7 @@ void for_each_draw(std::uint64_t seed, std::size_t n_draws, std::span<const doub
 }
 
 // How many times each row is drawn; see `for_each_draw`.
-inline void bootstrap_counts(std::uint64_t seed, std::size_t n_draws, std::span<const double> cumulative,
-                             std::span<double> counts) {
-    std::fill(counts.begin(), counts.end(), 0.0);
-    for_each_draw(seed, n_draws, cumulative, counts.size(), [&](std::size_t row) { counts[row] += 1; });
-}
+void bootstrap_counts(std::uint64_t seed, std::size_t n_draws, std::span<const double> cumulative, std::span<double> counts);
 
 // The trees of a forest one after another, joined as they come: no tree is held twice.
 class JoinedTrees {
@@ -53,39 +45,16 @@ class JoinedTrees {
     explicit JoinedTrees(std::size_t n_trees) : waiting_(n_trees) {}
 
     // Takes the tree of this number. Threads may call this at the same time.
-    void put(std::size_t number, Grown tree) {
-        turns_.take([&] {
-            waiting_[number] = std::move(tree);
-            for (; node_counts.size() < waiting_.size() && waiting_[node_counts.size()]; waiting_[node_counts.size() - 1].reset())
-                append(*waiting_[node_counts.size()]);
-        });
-    }
+    void put(std::size_t number, Grown tree);
 
     std::vector<std::int64_t> node_counts;
     std::vector<std::int64_t> word_counts;
     Grown all;
 
    private:
-    void append(const Grown& tree) {
-        extend(all.nodes, tree.nodes);
-        extend(all.words, tree.words);
-        extend(all.impurity, tree.impurity);
-        extend(all.weight, tree.weight);
-        extend(all.n_rows, tree.n_rows);
-        extend(all.values, tree.values);
-        node_counts.push_back(static_cast<std::int64_t>(tree.nodes.size()));
-        word_counts.push_back(static_cast<std::int64_t>(tree.words.size()));
-    }
-
-    // Room is made for as much as all trees are going to need by those that are there, and an eighth: what is not used is never
-    // touched, whereas an array that is moved is there twice meanwhile.
+    void append(const Grown& tree);
     template <class T>
-    void extend(std::vector<T>& to, const std::vector<T>& from) const {
-        const std::size_t size = to.size() + from.size();
-        const std::size_t n_trees = node_counts.size() + 1;
-        if (size > to.capacity()) to.reserve(std::max(size, size / n_trees * waiting_.size() / 8 * 9));
-        to.insert(to.end(), from.begin(), from.end());
-    }
+    void extend(std::vector<T>& to, const std::vector<T>& from) const;
 
     Turns turns_;
     std::vector<std::optional<Grown>> waiting_;

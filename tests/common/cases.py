@@ -408,10 +408,21 @@ def make_plain(estimator: type[BaseEstimator]) -> BaseEstimator:
     return estimator(**{name: case_of(estimator).params[name] for name in needed})
 
 
+# Of what makes one fit many: members, folds, values to choose from.
+_FEWER = ("n_estimators", "cv", "alphas", "Cs", "C", "gamma")
+
+
+def fewer_fits(estimator: type[BaseEstimator]) -> dict[str, Any]:
+    """For checks that fit many times: few members, yet enough to learn what they ask for; folds and values as in `make`."""
+    params = case_of(estimator).params
+    is_repeated = "n_estimators" in params or "cv" in parameters_of(estimator)
+    few = {name: params[name] for name in _FEWER if is_repeated and name in params}
+    return {**few, "n_estimators": 20} if "n_estimators" in few else few
+
+
 def make_checked(estimator: type[BaseEstimator]) -> BaseEstimator:
-    """As `make_plain`, for checks that fit many times: an ensemble has few members, yet enough to learn what they ask for."""
-    few = {"n_estimators": 20} if "n_estimators" in case_of(estimator).params else {}
-    return make_plain(estimator).set_params(**few)
+    """As `make_plain`, for checks that fit many times."""
+    return make_plain(estimator).set_params(**fewer_fits(estimator))
 
 
 def make_iterative(estimator: type[BaseEstimator], /, **params: Any) -> BaseEstimator:
@@ -470,6 +481,12 @@ def make_data(
 def make_large(estimator: type[BaseEstimator], dtype: Any = np.float64) -> Data:
     """As many rows as the estimator needs for several chunks and threads."""
     return make_data(estimator, case_of(estimator).n_large, 12, dtype)
+
+
+@functools.cache
+def fitted(estimator: type[BaseEstimator], dtype: Any = np.float64) -> BaseEstimator:
+    """One instance fitted on the small data, for all checks that ask something of a fitted one: to be read, not changed."""
+    return make(estimator).fit(*make_data(estimator, dtype=dtype).args)
 
 
 @functools.cache

@@ -22,6 +22,7 @@ from mercer._trace import Certificate, Status
 from tests.common.cases import (
     ESTIMATORS,
     case_of,
+    fitted,
     fitted_serially,
     fixed,
     is_iterative,
@@ -68,8 +69,7 @@ def test_the_examples_in_the_docstring_run(name):
 def test_the_docstring_has_an_example_and_names_every_parameter_and_attribute(estimator):
     text = inspect.getdoc(estimator)
     assert any(test.examples for test in doctest.DocTestFinder(recurse=False).find(estimator))
-    data = make_data(estimator)
-    model = make(estimator).fit(*data.args)
+    model = fitted(estimator)
     missing = [name for name in [*model.get_params(deep=False), *fitted_attributes(model)] if name not in text]
     assert not missing
     for section in ("Parameters\n", "Attributes\n", "Notes\n", "Examples\n"):
@@ -81,8 +81,7 @@ def test_the_docstring_has_an_example_and_names_every_parameter_and_attribute(es
 
 @every_estimator
 def test_iterative_fits_and_regressors_have_a_certificate_that_can_be_read(estimator):
-    data = make_data(estimator)
-    model = make(estimator).fit(*data.args)
+    model = fitted(estimator)
     if not hasattr(model, "certificate_"):
         assert not is_iterative(estimator)
         assert not is_regressor(model) or case_of(estimator).is_lazy
@@ -226,7 +225,7 @@ def test_a_data_frame_is_as_good_as_an_array(estimator, library, dtype):
 def test_set_output_gives_frames_with_names(estimator, library):
     frames = pytest.importorskip(library)
     data = make_data(estimator)
-    plain = make(estimator).fit(*data.args)
+    plain = fitted(estimator)
     if sp.issparse(plain.transform(data.X)):
         pytest.skip("gives sparse matrices, which no frame holds")
     model = make(estimator).set_output(transform=library).fit(*data.args)
@@ -324,8 +323,7 @@ def test_callbacks_see_the_begin_and_the_end_of_every_task(estimator):
 @every_estimator
 @needs_callbacks
 def test_a_watched_fit_gives_the_same_bits(estimator):
-    data = make_data(estimator, 2000)
-    expected = make(estimator).fit(*data.args)
+    data, expected = make_data(estimator), fitted(estimator)
     for recorder in (Recorder(), Recorder(wants_estimator=True)):
         assert_same_bits(make(estimator).set_callbacks(recorder).fit(*data.args), expected)
 
@@ -333,13 +331,13 @@ def test_a_watched_fit_gives_the_same_bits(estimator):
 @every_estimator
 @needs_callbacks
 def test_callbacks_are_given_an_estimator_that_works(estimator):
-    data = make_data(estimator, 2000)
+    data = make_data(estimator)
     recorder = Recorder(wants_estimator=True)
     model = make(estimator).set_callbacks(recorder).fit(*data.args)
-    given = [fitted for _, fitted in recorder.fitted if fitted is not None]
+    given = [copy for _, copy in recorder.fitted if copy is not None]
     assert given
-    for fitted in given:
-        assert outputs(fitted, data.X).keys() == outputs(model, data.X).keys()
+    for copy in given:
+        assert outputs(copy, data.X).keys() == outputs(model, data.X).keys()
     assert bits(outputs(given[-1], data.X)) == bits(outputs(model, data.X))
 
 
@@ -360,7 +358,7 @@ def test_callbacks_are_torn_down_after_an_error(estimator):
 @iterative_estimators
 @needs_callbacks
 def test_a_callback_can_stop_a_fit_early(estimator):
-    data = make_data(estimator, 2000)
+    data = make_data(estimator, 500)
     params = {"tol": 0.0} if "tol" in parameters_of(estimator) else {}
     full = make_iterative(estimator, **params).fit(*data.args)
     assert _n_iter(full) > 1, "the data make this test too easy"

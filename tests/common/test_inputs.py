@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from tests.common.cases import ESTIMATORS, case_of, make, make_data, takes_weights
+from tests.common.cases import ESTIMATORS, case_of, fitted, make, make_data, takes_weights
 from tests.common.state import assert_same_bits, fitted_attributes, outputs, traces_of_a_fit
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
@@ -182,8 +182,7 @@ def test_half_precision_and_long_double_are_taken_as_double(estimator):
 
 @every_estimator
 def test_an_X_of_other_width_is_refused_after_the_fit(estimator):
-    data = make_data(estimator)
-    model = make(estimator).fit(*data.args)
+    data, model = make_data(estimator), fitted(estimator)
     for name in outputs(model, data.X):
         for X in (data.X[:, :-1], np.hstack([data.X, data.X])):
             with pytest.raises(ValueError, match=f"{X.shape[1]} features.*{data.X.shape[1]} features"):
@@ -192,8 +191,7 @@ def test_an_X_of_other_width_is_refused_after_the_fit(estimator):
 
 @every_estimator
 def test_bad_rows_are_refused_after_the_fit(estimator):
-    data = make_data(estimator)
-    model = make(estimator).fit(*data.args)
+    data, model = make_data(estimator), fitted(estimator)
     allows_nan = get_tags(model).input_tags.allow_nan
     for name in outputs(model, data.X):
         refused = [*([] if allows_nan else [np.nan]), *([] if case_of(estimator).takes_infinity else [np.inf])]
@@ -209,8 +207,7 @@ def test_bad_rows_are_refused_after_the_fit(estimator):
 @every_estimator
 @pytest.mark.parametrize(("huge", "dtype"), [(1e200, np.float64), (1e30, np.float32)])
 def test_huge_rows_after_the_fit_never_give_nan(estimator, huge, dtype):
-    data = make_data(estimator, dtype=dtype)
-    model = make(estimator).fit(*data.args)
+    data, model = make_data(estimator, dtype=dtype), fitted(estimator, dtype)
     usual = outputs(model, data.X)
     for name, values in outputs(model, _with(data.X, huge)).items():
         if values.dtype.kind == "f":

@@ -24,6 +24,7 @@ from threadpoolctl import threadpool_limits
 from tests.common.cases import (
     ESTIMATORS,
     case_of,
+    fitted,
     fitted_serially,
     fixed,
     make,
@@ -108,8 +109,7 @@ def test_sixteen_python_threads_that_fit_at_once_give_the_serial_results(estimat
 
 @every_estimator
 def test_float32_is_kept_where_the_peer_keeps_it(estimator):
-    data = make_data(estimator, dtype=np.float32)
-    model = make(estimator).fit(*data.args)
+    data, model = make_data(estimator, dtype=np.float32), fitted(estimator, np.float32)
     mine = {**fitted_attributes(model), **outputs(model, data.X)}
     peer = peer_of(estimator)
     if peer is None:
@@ -143,9 +143,8 @@ def test_a_read_only_memory_map_will_do(estimator, tmp_path):
     stored.flush()
     mapped = np.memmap(tmp_path / "X", dtype=np.float64, mode="r", shape=data.X.shape)
     model = make(estimator).fit(*data.with_X(mapped).args)
-    expected = make(estimator).fit(*data.args)
-    assert_same_bits(model, expected)
-    assert bits(outputs(model, mapped)) == bits(outputs(expected, data.X))
+    assert_same_bits(model, fitted(estimator))
+    assert bits(outputs(model, mapped)) == bits(outputs(fitted(estimator), data.X))
 
 
 LAYOUTS = {
@@ -226,28 +225,34 @@ def _with_entries_backwards(X):
     return X
 
 
+@functools.lru_cache(maxsize=4)  # the kinds of one estimator are tried one after another
+def _fit_on_dense_rows(estimator):
+    data = make_data(estimator)
+    data = data.with_X(np.where(data.X > 0, data.X, 0))
+    known = make(estimator).get_params(deep=False)
+    params = {name: False for name in ("with_mean", "with_centering") if name in known}
+    params |= {"algorithm": "brute"} if "leaf_size" in known else {}  # no tree holds sparse rows
+    # The intercept of an online learner takes smaller steps where X is sparse, as in scikit-learn; all else is the same.
+    params |= {"fit_intercept": False} if case_of(estimator).is_online else {}
+    model = fixed(estimator, data.X, **params).fit(*data.args)
+    return data, params, model, outputs(model, data.X)
+
+
 @every_estimator
 @pytest.mark.parametrize("kind", SPARSE)
 def test_sparse_rows_give_what_the_same_dense_rows_give(estimator, kind):
     if not get_tags(make(estimator)).input_tags.sparse:
         pytest.skip("takes no sparse input")
-    data = make_data(estimator)
-    data = data.with_X(np.where(data.X > 0, data.X, 0))
-    params = {"with_mean": False} if "with_mean" in make(estimator).get_params() else {}
-    params |= {"with_centering": False} if "with_centering" in make(estimator).get_params() else {}
-    params |= {"algorithm": "brute"} if "leaf_size" in make(estimator).get_params() else {}  # no tree holds sparse rows
-    # The intercept of an online learner takes smaller steps where X is sparse, as in scikit-learn; all else is the same.
-    params |= {"fit_intercept": False} if case_of(estimator).is_online else {}
+    data, params, dense_model, values = _fit_on_dense_rows(estimator)
     sparse = SPARSE[kind](data.X)
     before = bits([sparse.data, *_index_of(sparse)])
-    dense_model = fixed(estimator, data.X, **params).fit(*data.args)
     sparse_model = fixed(estimator, data.X, **params)
     sparse_model.fit(*data.with_X(sparse).args)
     of_rows = case_of(estimator).row_counting  # rows that are kept are sparse themselves
     assert_close(
         dense_model, sparse_model, rtol=1e-6, shared_only=True, passed_over=of_rows
     )  # not every method finds all there is
-    for name, value in outputs(dense_model, data.X).items():
+    for name, value in values.items():
         other = getattr(sparse_model, name)(sparse)
         other = other.toarray() if sp.issparse(other) else other
         np.testing.assert_allclose(_numbers(value), _numbers(other), rtol=1e-6, atol=1e-6)
@@ -293,7 +298,7 @@ def _fit_in_a_fork(estimator):
 @every_estimator
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_fit_after_a_fork_ends_and_gives_the_same(estimator):
-    run_in_child(_fit_in_a_fork, estimator)
+    run_in_shared_child(_fit_in_a_fork, estimator)
 
 
 def _fork_while_fitting(estimator, n_rows, n_forks):
@@ -322,7 +327,7 @@ def _fork_while_fitting(estimator, n_rows, n_forks):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_fork_while_other_threads_fit_can_fit(estimator):
-    run_in_child(_fork_while_fitting, estimator, 500, 2)
+    run_in_shared_child(_fork_while_fitting, estimator, 500, 1)
 
 
 @every_estimator
@@ -429,8 +434,7 @@ def test_a_fit_needs_no_writable_directory(estimator):
 @every_estimator
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_a_pickle_predicts_the_same_bits(estimator, protocol):
-    data = make_data(estimator)
-    model = make(estimator).fit(*data.args)
+    data, model = make_data(estimator), fitted(estimator)
     copy = pickle.loads(pickle.dumps(model, protocol=protocol))
     assert_same_bits(model, copy)
     assert bits(outputs(model, data.X)) == bits(outputs(copy, data.X))
@@ -438,8 +442,7 @@ def test_a_pickle_predicts_the_same_bits(estimator, protocol):
 
 @every_estimator
 def test_a_clone_is_unfitted_and_fits_to_the_same_bits(estimator):
-    data = make_data(estimator)
-    model = make(estimator).fit(*data.args)
+    data, model = make_data(estimator), fitted(estimator)
     copy = clone(model)
     assert not traces_of_a_fit(copy)
     copy.fit(*data.args)

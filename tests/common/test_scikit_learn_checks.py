@@ -4,9 +4,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tests.common.cases import ESTIMATORS, case_of, make_checked, make_plain
+from tests.common.cases import ESTIMATORS, case_of, fewer_fits, make_checked, make_plain
 
-ENSEMBLES = [estimator for estimator in ESTIMATORS if "n_estimators" in case_of(estimator).params]
+REPEATED = [estimator for estimator in ESTIMATORS if fewer_fits(estimator)]
 
 
 @parametrize_with_checks([make_checked(estimator) for estimator in ESTIMATORS])
@@ -15,8 +15,8 @@ def test_estimator_passes_the_check(estimator, check):
 
 
 @pytest.mark.slow
-@parametrize_with_checks([make_plain(estimator) for estimator in ENSEMBLES])
-def test_an_ensemble_of_as_many_as_by_default_passes_the_check(estimator, check):
+@parametrize_with_checks([make_plain(estimator) for estimator in REPEATED])
+def test_a_fit_of_as_many_fits_as_by_default_passes_the_check(estimator, check):
     _pass(estimator, check)
 
 
