@@ -23,8 +23,8 @@ from mercer._rows import count_rows, take_rows
 from mercer._trace import Outcome, Record, Status
 from mercer._tuning import Reals
 from mercer.kernels import Kernel, KernelMatrix, Linear, Precomputed, as_kernel
-from mercer.svm._block_smo import rough_matrix
 from mercer.svm._dual import Index
+from mercer.svm._lines import rough_matrix
 from mercer.svm._machines import InseparableError, Machines, Part
 
 FEW_VALUES = 1 << 20  # up to which sparse rows are as fast, and have the same bits as dense ones, when they are made dense

@@ -143,7 +143,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]  #
         intercept, norms = np.zeros(len(parts)), np.zeros(len(parts))
         places = np.full((sample.n_rows, len(parts)), 255, dtype=np.uint8)
         for number, (part, (first, second)) in enumerate(zip(parts, pairs, strict=True)):
-            if not hasattr(part, "duals"):
+            if not part.has_begun:
                 continue  # whose turn has not come
             scale, intercept[number] = self._scale(part)
             duals = part.row_duals / scale

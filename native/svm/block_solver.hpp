@@ -1,12 +1,4 @@
-// Sequential minimal optimisation on blocks of variables: what kernel support vector machines are solved by.
-//
-// All of them are one problem: minimise 1/2 b'Kb + q'b over b with low <= b <= up and a fixed sum of b in each of one or two groups
-// of variables. The slope of variable i is f_i = (K b)_row(i) + q_i, where `values` = K b has one number a row of the kernel and a
-// row may have two variables (regression). The variables of the first group come first. At a solution no variable that may
-// rise has a slope below that of one of its group that may fall; what is left of this is the violation.
-//
-// A block of variables that violate most is solved with its square of the kernel in the cache, and the values of all rows are
-// brought up to date once a block.
+// Sequential minimal optimisation of one block of variables (svm/block_choice.hpp).
 #pragma once
 
 #include <algorithm>
@@ -21,118 +13,15 @@
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
+#include "svm/block_choice.hpp"
 
 namespace mercer::svm {
-
-inline constexpr double kEndless = std::numeric_limits<double>::infinity();
-
-// The variables of a problem.
-struct DualVariables {
-    std::span<const std::int32_t> rows;  // of the kernel
-    std::span<const double> linear;      // q
-    std::span<const double> low, up;
-    std::size_t group_end;  // where the second group begins: all variables where there is one
-
-    std::size_t size() const { return rows.size(); }
-};
-
-// Of one group: the least slope of those that may rise, and the largest of those that may fall.
-struct SlopeRange {
-    double least_rising = kEndless;
-    double most_falling = -kEndless;
-
-    double violation() const { return most_falling - least_rising; }
-};
-
-// Writes the slopes of all variables. O(n).
-inline void write_slopes(const DualVariables& of, std::span<const double> values, std::span<double> slopes) {
-    for (std::size_t i = 0; i < of.size(); ++i) slopes[i] = values[static_cast<std::size_t>(of.rows[i])] + of.linear[i];
-}
-
-inline SlopeRange slope_range(const DualVariables& of, std::span<const double> duals, std::span<const double> slopes,
-                              std::size_t begin, std::size_t end) {
-    SlopeRange range;
-    for (std::size_t i = begin; i < end; ++i) {
-        if (duals[i] < of.up[i]) range.least_rising = std::min(range.least_rising, slopes[i]);
-        if (duals[i] > of.low[i]) range.most_falling = std::max(range.most_falling, slopes[i]);
-    }
-    return range;
-}
-
-// Chooses a block: all variables where they fit, else those of `kept` first, then from each group those that violate most, as many
-// that may rise as may fall, until `block` is full or none violates. Writes the numbers of the variables, the first group first and
-// each in rising order, and returns how many there are and how many are of the first group. O(n + m log m) for m variables that
-// violate.
-class BlockChoice {
-   public:
-    std::size_t size = 0, group_end = 0;
-
-    BlockChoice(const DualVariables& of, std::span<const double> duals, std::span<const double> slopes,
-                std::span<const std::int32_t> kept, std::span<std::int32_t> block)
-        : of_(of), duals_(duals), slopes_(slopes), block_(block), is_in_(of.size(), 0) {
-        if (of.size() <= block.size()) {  // a few places shared out among groups could part every pair
-            for (std::size_t i = 0; i < of.size(); ++i) add(i);
-        } else {
-            for (const std::int32_t i : kept) add(static_cast<std::size_t>(i));
-            const bool has_two = of.group_end < of.size();
-            if (has_two) take_violators(of.group_end, of.size(), (block.size() - size) / 2);
-            take_violators(0, of.group_end, block.size() - size);
-        }
-        std::sort(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(size));
-        while (group_end < size && static_cast<std::size_t>(block[group_end]) < of.group_end) ++group_end;
-    }
-
-   private:
-    void add(std::size_t i) {
-        if (is_in_[i] != 0 || size == block_.size()) return;
-        is_in_[i] = 1;
-        block_[size++] = static_cast<std::int32_t>(i);
-    }
-
-    void take_violators(std::size_t begin, std::size_t end, std::size_t room) {
-        const SlopeRange range = slope_range(of_, duals_, slopes_, begin, end);
-        if (!(range.violation() > 0)) return;
-        std::vector<std::int32_t> rising, falling;
-        for (std::size_t i = begin; i < end; ++i) {
-            if (is_in_[i] != 0) continue;
-            if (duals_[i] < of_.up[i] && slopes_[i] < range.most_falling) rising.push_back(static_cast<std::int32_t>(i));
-            if (duals_[i] > of_.low[i] && slopes_[i] > range.least_rising) falling.push_back(static_cast<std::int32_t>(i));
-        }
-        const auto worse_rising = [this](std::int32_t a, std::int32_t b) {
-            return slopes_[a] != slopes_[b] ? slopes_[a] < slopes_[b] : a < b;
-        };
-        const auto worse_falling = [this](std::int32_t a, std::int32_t b) {
-            return slopes_[a] != slopes_[b] ? slopes_[a] > slopes_[b] : a < b;
-        };
-        keep_first(rising, room, worse_rising);
-        keep_first(falling, room, worse_falling);
-        const std::size_t end_of_room = std::min(size + room, block_.size());
-        for (std::size_t k = 0; k < std::max(rising.size(), falling.size()) && size < end_of_room; ++k) {
-            if (k < rising.size()) add(static_cast<std::size_t>(rising[k]));
-            if (k < falling.size() && size < end_of_room) add(static_cast<std::size_t>(falling[k]));
-        }
-    }
-
-    template <class Before>
-    static void keep_first(std::vector<std::int32_t>& numbers, std::size_t n, const Before& before) {
-        if (numbers.size() > n) {
-            std::nth_element(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(n), numbers.end(), before);
-            numbers.resize(n);
-        }
-        std::sort(numbers.begin(), numbers.end(), before);
-    }
-
-    const DualVariables& of_;
-    std::span<const double> duals_, slopes_;
-    std::span<std::int32_t> block_;
-    std::vector<std::uint8_t> is_in_;
-};
 
 // What solving a block has come to.
 struct BlockEnd {
     std::size_t n_steps = 0;
     double least_curvature = kEndless;  // of the pairs that were moved, relative to K_ii + K_jj
-    double violation = 0;               // that is left within the block
+    double gain = 0;                    // by which the objective has fallen
 };
 
 // Sequential minimal optimisation of one block in memory of its own. The pair of a step is the variable i of least slope that may
@@ -146,20 +35,16 @@ class BlockSolver {
 
     // Reads the square of the kernel from lines of `store`: the line of the block's variable k is slots[k], its column columns[k].
     // The second group begins at a whole vector, so that no vector has lanes of both.
+    // The kernel is symmetric: half of its square is read, and the other half is the mirror image.
     BlockSolver(RowMajor<const T> store, std::span<const std::int32_t> slots, std::span<const std::int32_t> columns,
-                std::size_t group_end)
+                std::size_t group_end, Threads threads)
         : n_(slots.size()),
           n_first_(group_end),
           shift_(S::round_up(group_end) - group_end),
           width_(S::round_up(group_end) + S::round_up(n_ - group_end)),
           kernel_(n_ * width_),
           fields_(kFields * width_) {
-        for (std::size_t i = 0; i < n_; ++i) {
-            const T* const line = store.row(static_cast<std::size_t>(slots[i]));
-            T* const own = kernel_.data() + i * width_;
-            std::fill_n(own, width_, T{0});
-            for (std::size_t j = 0; j < n_; ++j) own[place(j)] = line[static_cast<std::size_t>(columns[j])];
-        }
+        read_square(store, slots, columns, threads);
         std::fill_n(fields_.data(), fields_.size(), 0.0);
         std::fill_n(rise(), width_, kEndless);
         std::fill_n(fall(), width_, -kEndless);
@@ -169,6 +54,7 @@ class BlockSolver {
     // Moves `duals` within [low, up] until the violation within the block is at most `tol`, or by `max_steps` pairs.
     BlockEnd solve(std::span<const double> low, std::span<const double> up, std::span<const double> slopes, double tol,
                    std::size_t max_steps, std::span<double> duals) {
+        const std::vector<double> before(duals.begin(), duals.end());
         for (std::size_t i = 0; i < n_; ++i) {
             slope()[place(i)] = slopes[i];
             set_freedom(i, duals[i], low[i], up[i]);
@@ -180,7 +66,6 @@ class BlockSolver {
             const std::size_t i = least[group].number;
             if (i == kNone) break;
             const Best best = best_partner(i, least[group].value, group);
-            end.violation = std::max(best.violation, 0.0);
             if (!(best.violation > tol) || best.number == kNone || end.n_steps == max_steps) break;
             const std::size_t j = best.number;
             const double scale = diagonal()[place(i)] + diagonal()[place(j)];
@@ -196,6 +81,7 @@ class BlockSolver {
             ++end.n_steps;
             move(i, j, step, least);
         }
+        for (std::size_t i = 0; i < n_; ++i) end.gain -= (duals[i] - before[i]) * (slopes[i] + slope()[place(i)]) / 2;
         return end;
     }
 
@@ -212,6 +98,30 @@ class BlockSolver {
         double violation = -kEndless;
         std::size_t number = kNone;
     };
+
+    void read_square(RowMajor<const T> store, std::span<const std::int32_t> slots, std::span<const std::int32_t> columns,
+                     Threads threads) {
+        constexpr std::size_t kRows = 16;
+        const std::size_t n_tasks = (n_ + kRows - 1) / kRows;
+        const Threads useful = threads.for_work(static_cast<double>(n_) * static_cast<double>(n_));
+        const auto for_rows = [&](auto&& body) {
+            parallel_for(n_tasks, useful, [&](std::size_t task) { body(task * kRows, std::min((task + 1) * kRows, n_)); });
+        };
+        for_rows([&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                const T* const line = store.row(static_cast<std::size_t>(slots[i]));
+                T* const own = kernel_.data() + i * width_;
+                std::fill_n(own, width_, T{0});
+                for (std::size_t j = i; j < n_; ++j) own[place(j)] = line[static_cast<std::size_t>(columns[j])];
+            }
+        });
+        for_rows([&](std::size_t begin, std::size_t end) {
+            for (std::size_t j = 0; j < end; ++j) {
+                const T* const other = line_of(j);
+                for (std::size_t i = std::max(begin, j + 1); i < end; ++i) kernel_.data()[i * width_ + place(j)] = other[place(i)];
+            }
+        });
+    }
 
     std::size_t place(std::size_t i) const { return i < n_first_ ? i : i + shift_; }
     std::size_t number(std::size_t at) const { return at < n_first_ ? at : at - shift_; }
@@ -345,7 +255,7 @@ class BlockSolver {
 template <Real T>
 BlockEnd solve_block(const DualVariables& of, RowMajor<const T> store, std::span<const std::int32_t> slots,
                      std::span<const std::int32_t> block, std::size_t group_end, std::span<const double> values, double tol,
-                     std::size_t max_steps, std::span<double> duals) {
+                     std::size_t max_steps, std::span<double> duals, Threads threads) {
     const std::size_t n = block.size();
     std::vector<std::int32_t> columns(n);
     std::vector<double> fields(4 * n);
@@ -359,35 +269,9 @@ BlockEnd solve_block(const DualVariables& of, RowMajor<const T> store, std::span
         slopes[k] = values[static_cast<std::size_t>(of.rows[i])] + of.linear[i];
         own[k] = duals[i];
     }
-    const BlockEnd end = BlockSolver<T>(store, slots, columns, group_end).solve(low, up, slopes, tol, max_steps, own);
+    const BlockEnd end = BlockSolver<T>(store, slots, columns, group_end, threads).solve(low, up, slopes, tol, max_steps, own);
     for (std::size_t k = 0; k < n; ++k) duals[static_cast<std::size_t>(block[k])] = own[k];
     return end;
-}
-
-// values += sum_k changes[k] line slots[k] of the store, columns in chunks side by side and the lines of each in order. O(n lines).
-template <Real T>
-void add_lines(RowMajor<const T> store, std::span<const std::int32_t> slots, std::span<const double> changes,
-               std::span<double> values, Threads threads) {
-    constexpr std::size_t kColumns = 1024;  // of which sums stay in the first-level cache
-    const std::size_t n = store.cols, n_chunks = (n + kColumns - 1) / kColumns;
-    const double work = static_cast<double>(n) * static_cast<double>(slots.size()) / 2;
-    parallel_for(n_chunks, threads.for_work(work), [&](std::size_t chunk) {
-        const std::size_t begin = chunk * kColumns, count = std::min(kColumns, n - begin);
-        double* const sums = values.data() + begin;
-        const auto line = [&](std::size_t k) { return store.row(static_cast<std::size_t>(slots[k])) + begin; };
-        std::size_t k = 0;
-        for (; k + 4 <= slots.size(); k += 4) {
-            const T *const a = line(k), *const b = line(k + 1), *const c = line(k + 2), *const d = line(k + 3);
-            const double w = changes[k], x = changes[k + 1], y = changes[k + 2], z = changes[k + 3];
-            for (std::size_t j = 0; j < count; ++j)
-                sums[j] += (w * static_cast<double>(a[j]) + x * static_cast<double>(b[j])) +
-                           (y * static_cast<double>(c[j]) + z * static_cast<double>(d[j]));
-        }
-        for (; k < slots.size(); ++k) {
-            const T* const a = line(k);
-            for (std::size_t j = 0; j < count; ++j) sums[j] += changes[k] * static_cast<double>(a[j]);
-        }
-    });
 }
 
 }  // namespace mercer::svm
