@@ -172,8 +172,8 @@ void bind_blocks(nb::module_& m) {
                 const auto numbers = vector<std::int32_t>(given);
                 std::vector<std::int32_t> copy(numbers.begin(), numbers.end());
                 require_below(copy, count, "the number of a line or column is out of range");
-                require(std::adjacent_find(copy.begin(), copy.end(), std::greater_equal<>()) == copy.end(),
-                        "lines and columns must be in rising order");
+                require(copy.size() <= count && std::is_sorted(copy.begin(), copy.end()),
+                        "lines and columns must be in rising order, each once");
                 return copy;
             };
             svm::compact_lines<T>(lines, rising(slots, lines.rows), rising(columns, lines.cols));

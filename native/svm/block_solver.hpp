@@ -40,15 +40,15 @@ class BlockSolver {
                 std::size_t group_end, Threads threads)
         : n_(slots.size()),
           n_first_(group_end),
-          shift_(S::round_up(group_end) - group_end),
-          width_(S::round_up(group_end) + S::round_up(n_ - group_end)),
+          shift_(round_up(group_end) - group_end),
+          width_(round_up(group_end) + round_up(n_ - group_end)),
           kernel_(n_ * width_),
+          inverse_(n_ * width_),
           fields_(kFields * width_) {
-        read_square(store, slots, columns, threads);
         std::fill_n(fields_.data(), fields_.size(), 0.0);
         std::fill_n(rise(), width_, kEndless);
         std::fill_n(fall(), width_, -kEndless);
-        for (std::size_t i = 0; i < n_; ++i) diagonal()[place(i)] = static_cast<double>(line_of(i)[place(i)]);
+        read_square(store, slots, columns, threads);
     }
 
     // Moves `duals` within [low, up] until the violation within the block is at most `tol`, or by `max_steps` pairs.
@@ -89,6 +89,8 @@ class BlockSolver {
     static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
     static constexpr double kTau = 1e-12;  // a curvature that is not above it counts as it, as in LIBSVM
     static constexpr std::size_t kFields = 4;
+    // Passes over a line keep results of two vectors apart, so that no comparison waits for the last one.
+    static constexpr std::size_t kApart = 2, kStride = kApart * kLanes;
 
     struct Least {
         double value = kEndless;
@@ -121,8 +123,21 @@ class BlockSolver {
                 for (std::size_t i = std::max(begin, j + 1); i < end; ++i) kernel_.data()[i * width_ + place(j)] = other[place(i)];
             }
         });
+        for (std::size_t i = 0; i < n_; ++i) diagonal()[place(i)] = static_cast<double>(line_of(i)[place(i)]);
+        for_rows([&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) write_inverses(i);
+        });
     }
 
+    void write_inverses(std::size_t i) {
+        const double own = diagonal()[place(i)];
+        for (std::size_t k = 0; k < width_; ++k) {
+            const double curvature = own + diagonal()[k] - 2 * static_cast<double>(line_of(i)[k]);
+            inverse_.data()[i * width_ + k] = static_cast<T>(1 / std::max(curvature, kTau));
+        }
+    }
+
+    static std::size_t round_up(std::size_t n) { return (n + kStride - 1) / kStride * kStride; }
     std::size_t place(std::size_t i) const { return i < n_first_ ? i : i + shift_; }
     std::size_t number(std::size_t at) const { return at < n_first_ ? at : at - shift_; }
     const T* line_of(std::size_t i) const { return kernel_.data() + i * width_; }
@@ -147,14 +162,30 @@ class BlockSolver {
         fall()[place(i)] = dual > low ? 0.0 : -kEndless;
     }
 
-    // The lanes' least value; of equal ones the first.
-    Least least_of(V values, S::Indices places) const {
+    // The least value on the way through a line, of which each lane has its own; of equal ones the first.
+    struct Lowest {
+        V values[kApart];
+        typename S::Indices at[kApart];
+
+        explicit Lowest(std::size_t begin) {
+            for (std::size_t v = 0; v < kApart; ++v) values[v] = S::broadcast(kEndless), at[v] = first_places(begin);
+        }
+        void take(std::size_t v, V value, S::Indices places) {
+            at[v] = value < values[v] ? places : at[v];
+            values[v] = value < values[v] ? value : values[v];
+        }
+    };
+
+    Least least_of(const Lowest& lowest) const {
         Least least;
         std::int64_t at = std::numeric_limits<std::int64_t>::max();
-        for (std::size_t lane = 0; lane < kLanes; ++lane) {
-            if (values[lane] < least.value || (values[lane] == least.value && values[lane] < kEndless && places[lane] < at)) {
-                least.value = values[lane];
-                at = places[lane];
+        for (std::size_t v = 0; v < kApart; ++v) {
+            for (std::size_t lane = 0; lane < kLanes; ++lane) {
+                const double value = lowest.values[v][lane];
+                if (value < least.value || (value == least.value && value < kEndless && lowest.at[v][lane] < at)) {
+                    least.value = value;
+                    at = lowest.at[v][lane];
+                }
             }
         }
         if (least.value < kEndless) least.number = number(static_cast<std::size_t>(at));
@@ -169,35 +200,35 @@ class BlockSolver {
 
     Least least_rising(std::size_t first, std::size_t last) {
         if (first == last) return {};
-        const std::size_t begin = place(first), end = S::round_up(place(last - 1) + 1);
-        V least = S::broadcast(kEndless);
-        typename S::Indices places = first_places(begin), at = places;
-        for (std::size_t k = begin; k < end; k += kLanes) {
-            const V value = S::load(slope() + k) + S::load(rise() + k);
-            at = value < least ? places : at;
-            least = value < least ? value : least;
-            places += static_cast<S::Index>(kLanes);
+        const std::size_t begin = place(first), end = round_up(place(last - 1) + 1);
+        Lowest lowest(begin);
+        typename S::Indices places = first_places(begin);
+        for (std::size_t k = begin; k < end; k += kStride) {
+#pragma GCC unroll 2
+            for (std::size_t v = 0; v < kApart; ++v, places += static_cast<S::Index>(kLanes))
+                lowest.take(v, S::load(slope() + k + v * kLanes) + S::load(rise() + k + v * kLanes), places);
         }
-        return least_of(least, at);
+        return least_of(lowest);
     }
 
     // b_i += step and b_j -= step: all slopes of the block, and in the same pass the least of those that may rise.
     void move(std::size_t i, std::size_t j, double step, Least (&least)[2]) {
         const T *const up_line = line_of(i), *const down_line = line_of(j);
         const V by = S::broadcast(step);
-        const std::size_t ends[3] = {0, S::round_up(n_first_), width_};
+        const std::size_t ends[3] = {0, round_up(n_first_), width_};
         for (std::size_t group = 0; group < 2; ++group) {
-            V lowest = S::broadcast(kEndless);
-            typename S::Indices places = first_places(ends[group]), at = places;
-            for (std::size_t k = ends[group]; k < ends[group + 1]; k += kLanes) {
-                const V moved = S::load(slope() + k) + by * (widened(up_line + k) - widened(down_line + k));
-                S::store(slope() + k, moved);
-                const V value = moved + S::load(rise() + k);
-                at = value < lowest ? places : at;
-                lowest = value < lowest ? value : lowest;
-                places += static_cast<S::Index>(kLanes);
+            Lowest lowest(ends[group]);
+            typename S::Indices places = first_places(ends[group]);
+            for (std::size_t k = ends[group]; k < ends[group + 1]; k += kStride) {
+#pragma GCC unroll 2
+                for (std::size_t v = 0; v < kApart; ++v, places += static_cast<S::Index>(kLanes)) {
+                    const std::size_t at = k + v * kLanes;
+                    const V moved = S::load(slope() + at) + by * (widened(up_line + at) - widened(down_line + at));
+                    S::store(slope() + at, moved);
+                    lowest.take(v, moved + S::load(rise() + at), places);
+                }
             }
-            least[group] = least_of(lowest, at);
+            least[group] = least_of(lowest);
         }
     }
 
@@ -210,43 +241,47 @@ class BlockSolver {
             for (std::size_t k = begin; k < end; ++k) most = std::max(most, slope()[k] + fall()[k]);
             return most - least[group].value;  // minus infinity where none may rise
         };
-        return violation(1, S::round_up(n_first_), width_) > violation(0, 0, S::round_up(n_first_)) ? 1 : 0;
+        return violation(1, round_up(n_first_), width_) > violation(0, 0, round_up(n_first_)) ? 1 : 0;
     }
 
     // Of the variables that may fall, the one with the largest gain (f_j - f_i)^2 / (K_ii + K_jj - 2 K_ij), and the largest f_j -
     // f_i.
     Best best_partner(std::size_t i, double least, std::size_t group) {
-        const std::size_t begin = group == 0 ? 0 : S::round_up(n_first_), end = group == 0 ? S::round_up(n_first_) : width_;
-        const T* const line = line_of(i);
-        const V own = S::broadcast(diagonal()[place(i)]), from = S::broadcast(least), tau = S::broadcast(kTau),
-                zero = S::broadcast(0);
-        V most = S::broadcast(-kEndless), largest = zero;
-        typename S::Indices places = first_places(begin), at = S::broadcast_index(-1);
-        for (std::size_t k = begin; k < end; k += kLanes) {
-            const V rise_of = S::load(slope() + k) + S::load(fall() + k) - from;
-            const V curvature = own + S::load(diagonal() + k) - 2 * widened(line + k);
-            const V gain = rise_of > zero ? rise_of * rise_of / (curvature > tau ? curvature : tau) : zero;
-            most = rise_of > most ? rise_of : most;
-            at = gain > largest ? places : at;
-            largest = gain > largest ? gain : largest;
-            places += static_cast<S::Index>(kLanes);
+        const std::size_t begin = group == 0 ? 0 : round_up(n_first_), end = group == 0 ? round_up(n_first_) : width_;
+        const T* const inverse = inverse_.data() + i * width_;
+        const V from = S::broadcast(least), zero = S::broadcast(0);
+        V most[kApart], largest[kApart];
+        typename S::Indices places = first_places(begin), at[kApart];
+        for (std::size_t v = 0; v < kApart; ++v) most[v] = -S::broadcast(kEndless), largest[v] = zero, at[v] = places;
+        for (std::size_t k = begin; k < end; k += kStride) {
+#pragma GCC unroll 2
+            for (std::size_t v = 0; v < kApart; ++v, places += static_cast<S::Index>(kLanes)) {
+                const std::size_t now = k + v * kLanes;
+                const V rise_of = S::load(slope() + now) + S::load(fall() + now) - from;
+                const V above = rise_of > zero ? rise_of : zero, gain = above * above * widened(inverse + now);
+                most[v] = rise_of > most[v] ? rise_of : most[v];
+                at[v] = gain > largest[v] ? places : at[v];
+                largest[v] = gain > largest[v] ? gain : largest[v];
+            }
         }
         Best best;
         double gain = 0;
-        for (std::size_t lane = 0; lane < kLanes; ++lane) {
-            best.violation = std::max(best.violation, static_cast<double>(most[lane]));
-            if (at[lane] < 0) continue;
-            const std::size_t found = number(static_cast<std::size_t>(at[lane]));
-            if (largest[lane] > gain || (largest[lane] == gain && found < best.number)) {
-                gain = largest[lane];
-                best.number = found;
+        for (std::size_t v = 0; v < kApart; ++v) {
+            for (std::size_t lane = 0; lane < kLanes; ++lane) {
+                best.violation = std::max(best.violation, static_cast<double>(most[v][lane]));
+                if (!(largest[v][lane] > 0)) continue;
+                const std::size_t found = number(static_cast<std::size_t>(at[v][lane]));
+                if (largest[v][lane] > gain || (largest[v][lane] == gain && found < best.number)) {
+                    gain = largest[v][lane];
+                    best.number = found;
+                }
             }
         }
         return best;
     }
 
     std::size_t n_, n_first_, shift_, width_;
-    Aligned<T> kernel_;  // n_ lines of width_
+    Aligned<T> kernel_, inverse_;  // n_ lines of width_: the kernel, and of each pair 1 / (K_ii + K_jj - 2 K_ij)
     Aligned<double> fields_;
 };
 

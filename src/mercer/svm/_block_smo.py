@@ -28,6 +28,9 @@ BLOCK = 512  # variables in a working set
 LEAST_STEPS = 10_000_000  # pairs of variables moved, by default: LIBSVM's own limit, or 100 for each variable
 SHARE_LEFT = 0.1  # of the violation before a block, which is left within it
 PATIENCE = 30  # blocks without a gain, before rounding is suspected
+BLOCK_STEPS = (
+    200  # pairs at most for each variable of a block: ill-conditioned ones that are left early come back again and again
+)
 SHRINK_EVERY = 8  # blocks
 WORTH_SHRINKING = 0.8  # the share of the rows that may be left where it pays to leave the others
 NEAR = 10.0  # times the tolerance, at which all variables come back for the first time
@@ -87,7 +90,7 @@ class BlockSMO:
         self.is_settled = False
         self._max_steps = max(LEAST_STEPS, 100 * len(dual.rows)) if max_steps is None else max_steps
         self._deadline = time.perf_counter() + max_time
-        self._shrinks, self._n_blocks, self._has_widened = shrinking, 0, False
+        self._shrinks, self._n_blocks, self._is_near = shrinking, 0, False
         self.n_steps, self.least_curvature = 0, np.inf
         self.is_done, self.is_out_of_time, self.is_out_of_steps = False, False, False
         if start is None:
@@ -180,13 +183,14 @@ class BlockSMO:
 
     def step(self) -> Record:
         """Solve one block; where none is left to gain from, see whether it is so for all variables and in full precision."""
-        if self._shrinks and self._n_blocks % SHRINK_EVERY == SHRINK_EVERY - 1:
-            self._shrink()
-        self._n_blocks += 1
         violation, target = self._choose(), 0.8 * self._tol if self._is_rough else self._tol
-        if self._active.numbers is not None and not self._has_widened and not violation > NEAR * self._tol:
-            self._has_widened = True
-            self._widen(self.values)
+        self._n_blocks += 1
+        is_near = not self._is_near and not violation > NEAR * self._tol
+        if is_near:
+            self._is_near = True
+            if self._active.numbers is not None:
+                self._widen(self.values)
+        if self._shrinks and violation > target and (is_near or self._n_blocks % SHRINK_EVERY == 0):
             self._shrink()
             violation = self._choose()
         if self._is_rough and (not violation > target or self._is_lost_in_rounding(violation)):
@@ -257,7 +261,7 @@ class BlockSMO:
         active, block = self._active, self._block[: self._n_block]
         slots = self._lines.fetch(active.dual.rows[block])
         before = active.duals[block]
-        room = min(self._max_steps - self.n_steps, 20 * len(block))
+        room = min(self._max_steps - self.n_steps, BLOCK_STEPS * len(block))
         n_steps, curvature, gain = kernels.solve_block(
             *self._problem,
             self._lines.store,

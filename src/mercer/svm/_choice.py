@@ -129,12 +129,14 @@ class MachineChoice(KernelMachine):
         n = rough.n_rows
         if n * n * rough.dtype.itemsize > MOST_BYTES:
             cache = LineCache(rough, max(MOST_BYTES // (n * rough.dtype.itemsize), BLOCK))
-            return np.mean([self._fold_scores(sample, cache, fold, params, y, sample.n_threads) for fold in folds], axis=0)
-        matrix = rough.rows(np.arange(n, dtype=np.int32))
-        share = max(1, sample.n_threads // len(folds))
-        jobs = [partial(self._fold_scores, sample, AllLines(matrix), fold, params, y, share) for fold in folds]
-        with run_jobs(jobs, sample.n_threads, in_threads=True) as scores:
-            return np.mean(list(scores), axis=0)
+            found = [self._fold_scores(sample, cache, fold, params, y, sample.n_threads) for fold in folds]
+        else:
+            matrix = rough.rows(np.arange(n, dtype=np.int32))
+            share = max(1, sample.n_threads // len(folds))
+            jobs = [partial(self._fold_scores, sample, AllLines(matrix), fold, params, y, share) for fold in folds]
+            with run_jobs(jobs, sample.n_threads, in_threads=True) as scores:
+                found = list(scores)
+        return np.asarray(np.mean(found, axis=0))
 
     def _fold_scores(
         self, sample: Sample, lines: Lines, fold: tuple[Any, Any], params: SimpleNamespace, y: Any, n_threads: int
@@ -207,8 +209,8 @@ feature_names_in_
 
     Notes
     -----
-    The matrix of all rows takes 4 n^2 bytes, up to 1 GB; beyond that, lines of it are kept as in `SVC`. It is in single
-    precision; the last fit is not.
+    The matrix of all rows takes 4 n^2 bytes, up to 1 GB, and the folds are solved side by side; beyond that, lines of it are
+    kept as in `SVC`. It is in single precision; the last fit is not.
 
     References
     ----------
