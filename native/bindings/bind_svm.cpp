@@ -3,8 +3,10 @@
 #include <tuple>
 
 #include "bindings/rows.hpp"
-#include "svm/block_smo.hpp"
+#include "svm/block_choice.hpp"
+#include "svm/block_solver.hpp"
 #include "svm/dual_descent.hpp"
+#include "svm/kernel_lines.hpp"
 #include "svm/multiclass_descent.hpp"
 
 namespace mercer::bindings {
@@ -104,16 +106,25 @@ void bind_block_choice(nb::module_& m) {
             const std::vector<std::int32_t> numbers(given.begin(), given.end());
             require_below(numbers, of.size(), "the number of a variable is out of range");
             require(numbers.size() <= block.shape(0), "the block is smaller than what is kept of the last");
-            std::vector<double> slopes(of.size());
-            svm::write_slopes(of, vector<double>(values), slopes);
-            const auto point = vector<double>(duals);
-            const double violation = std::max(svm::slope_range(of, point, slopes, 0, group_end).violation(),
-                                              svm::slope_range(of, point, slopes, group_end, of.size()).violation());
-            const svm::BlockChoice choice(of, point, slopes, numbers, vector<std::int32_t>(block));
-            return std::tuple(choice.size, choice.group_end, violation);
+            const svm::BlockChoice choice(of, vector<double>(duals), vector<double>(values), numbers, vector<std::int32_t>(block));
+            return std::tuple(choice.size, choice.group_end, choice.violation);
         },
         array, array, array, array, nb::arg(), array, array, array, array, ReleaseGil(),
         "Writes the variables of the next block; returns how many, how many of the first group, and the largest violation of all.");
+    m.def(
+        "keep_part",
+        [](In1<std::int32_t> rows, In1<double> linear, In1<double> low, In1<double> up, In1<double> duals, In1<std::int32_t> block,
+           In1<std::int32_t> kept_before, Out1<std::int32_t> kept) {
+            const auto of = dual_variables(rows, linear, low, up, rows.shape(0), std::numeric_limits<std::int32_t>::max());
+            require(duals.shape(0) == of.size(), "there must be one dual per variable");
+            const auto given = vector<std::int32_t>(block);
+            const std::vector<std::int32_t> numbers(given.begin(), given.end());
+            require_below(numbers, of.size(), "the number of a variable is out of range");
+            return svm::keep_part(of, vector<double>(duals), numbers, vector<std::int32_t>(kept_before),
+                                  vector<std::int32_t>(kept));
+        },
+        array, array, array, array, array, array, array, array, ReleaseGil(),
+        "Writes the part of a block that stays in the next one; returns how many variables it has.");
 }
 
 template <Real T>
@@ -123,7 +134,7 @@ void bind_blocks(nb::module_& m) {
         "solve_block",
         [](In1<std::int32_t> rows_of, In1<double> linear, In1<double> low, In1<double> up, Rows2<T> store, In1<std::int32_t> slots,
            In1<std::int32_t> block, std::size_t group_end, In1<double> values, double tol, std::size_t max_steps,
-           Out1<double> duals) {
+           Out1<double> duals, int n_threads) {
             const auto kernel = rows<T>(store);
             const auto of = dual_variables(rows_of, linear, low, up, rows_of.shape(0), values.shape(0));
             require(kernel.cols == values.shape(0), "a line of the store must have one number per value");
@@ -136,11 +147,11 @@ void bind_blocks(nb::module_& m) {
             require_below(numbers, of.size(), "the number of a variable is out of range");
             require_below(lines, kernel.rows, "the number of a line is out of range");
             const svm::BlockEnd end = svm::solve_block<T>(of, kernel, lines, numbers, group_end, vector<double>(values), tol,
-                                                          max_steps, vector<double>(duals));
-            return std::tuple(end.n_steps, end.least_curvature, end.violation);
+                                                          max_steps, vector<double>(duals), threads(n_threads));
+            return std::tuple(end.n_steps, end.least_curvature, end.gain);
         },
-        array, array, array, array, array, array, array, nb::arg(), array, nb::arg(), nb::arg(), array, ReleaseGil(),
-        "Moves the duals of a block; returns the steps taken, the least curvature met and the violation left in the block.");
+        array, array, array, array, array, array, array, nb::arg(), array, nb::arg(), nb::arg(), array, nb::arg(), ReleaseGil(),
+        "Moves the duals of a block; returns the steps taken, the least curvature met and by how much the objective has fallen.");
     m.def(
         "add_lines",
         [](Rows2<T> store, In1<std::int32_t> slots, In1<double> changes, Out1<double> values, int n_threads) {
@@ -153,6 +164,21 @@ void bind_blocks(nb::module_& m) {
             svm::add_lines<T>(lines, numbers, vector<double>(changes), vector<double>(values), threads(n_threads));
         },
         array, array, array, array, nb::arg(), ReleaseGil(), "Adds lines of the store times their changes to the values.");
+    m.def(
+        "compact_lines",
+        [](Out2<T> store, In1<std::int32_t> slots, In1<std::int32_t> columns) {
+            const auto lines = rows<T>(store);
+            const auto rising = [](const In1<std::int32_t>& given, std::size_t count) {
+                const auto numbers = vector<std::int32_t>(given);
+                std::vector<std::int32_t> copy(numbers.begin(), numbers.end());
+                require_below(copy, count, "the number of a line or column is out of range");
+                require(copy.size() <= count && std::is_sorted(copy.begin(), copy.end()),
+                        "lines and columns must be in rising order, each once");
+                return copy;
+            };
+            svm::compact_lines<T>(lines, rising(slots, lines.rows), rising(columns, lines.cols));
+        },
+        array, array, array, ReleaseGil(), "Leaves some lines of the store, and some columns of them, at its beginning.");
 }
 
 }  // namespace

@@ -57,14 +57,14 @@ def without_nan(estimator: Any, X: Any, values: FloatArray) -> FloatArray:
 def check_rows(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Any:
     """X as the kernel takes it: a checked matrix in C order, or a list of sequences, of which there must be one."""
     if kernel.takes == "sequences":
-        return _sequences(estimator, X)
+        return check_sequences(estimator, X)
     return _in_c_order(check_X(estimator, X, sparse="csr", reset=reset))
 
 
 def check_rows_y(estimator: Any, kernel: Kernel, X: Any, y: Any) -> tuple[Any, FloatArray]:
     """As `check_rows`, with numeric targets, one or several a row, in the float type of the kernel's values."""
     if kernel.takes == "sequences":
-        X = _sequences(estimator, X)
+        X = check_sequences(estimator, X)
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         check_consistent_length(X, y)
         return X, y
@@ -86,7 +86,8 @@ def _in_c_order(X: Any) -> Any:
     return X if sp.issparse(X) else np.ascontiguousarray(X)
 
 
-def _sequences(estimator: Any, X: Any) -> list[Any]:
+def check_sequences(estimator: Any, X: Any) -> list[Any]:
+    """Rows that need not be numbers, as a list: there must be one."""
     rows = [] if isinstance(X, (str, bytes)) else list(X)
     if not rows:
         raise ValueError(f"{type(estimator).__name__}: X={X!r} is not valid; it must be a list of sequences, at least one.")

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from mercer.svm._linear_svc import LinearSVC as LinearSVC
     from mercer.svm._linear_svr import LinearSVR as LinearSVR
     from mercer.svm._margins import Margins as Margins
+    from mercer.svm._nu_svc import NuSVC as NuSVC
     from mercer.svm._one_class import OneClassSVM as OneClassSVM
-    from mercer.svm._svc import SVC as SVC, NuSVC as NuSVC
+    from mercer.svm._svc import SVC as SVC
     from mercer.svm._svr import SVR as SVR, NuSVR as NuSVR
 
 __getattr__, __dir__ = exports(
@@ -22,8 +23,9 @@ __getattr__, __dir__ = exports(
         "._linear_svc": ("LinearSVC",),
         "._linear_svr": ("LinearSVR",),
         "._margins": ("Margins",),
+        "._nu_svc": ("NuSVC",),
         "._one_class": ("OneClassSVM",),
-        "._svc": ("NuSVC", "SVC"),
+        "._svc": ("SVC",),
         "._svr": ("NuSVR", "SVR"),
     },
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
@@ -12,6 +13,7 @@ from sklearn.base import is_classifier
 
 from mercer._arrays import FloatArray
 from mercer._base import fit_method
+from mercer._jobs import run_jobs
 from mercer._params import (
     ArrayLike,
     Function,
@@ -28,8 +30,9 @@ from mercer._rows import take_rows
 from mercer._stand_in import stand_in
 from mercer._tuning import Space
 from mercer.metrics import accuracy_score, get_scorer, r2_score
-from mercer.svm._block_smo import BLOCK, AllLines, BlockSMO, LineCache, Lines
+from mercer.svm._block_smo import BLOCK, BlockSMO
 from mercer.svm._kernel_machine import KernelMachine, Sample
+from mercer.svm._lines import AllLines, LineCache, Lines
 from mercer.svm._machines import Part
 from mercer.svm._svc import SVC, class_scores, labels_of, pairs_of
 from mercer.svm._svr import SVR
@@ -76,8 +79,7 @@ class MachineChoice(KernelMachine):
         samples = []
         for line, gamma in enumerate(gammas):
             each = sample if gamma == params.gamma else self._check_data(X, y, sample_weight, self._with(params, gamma))[2]
-            lines = _lines(each)
-            scores[line] = np.mean([self._fold_scores(each, lines, fold, params, y) for fold in folds], axis=0)
+            scores[line] = self._mean_scores(each, folds, params, y)
             samples.append(each)
         best = np.unravel_index(np.argmax(scores), scores.shape)
         chosen = self._with(params, gammas[best[0]], params.costs[best[1]])
@@ -121,7 +123,24 @@ class MachineChoice(KernelMachine):
         folds = [tuple(place[np.arange(sample.n_rows)[part]] for part in split) for split in cv]
         return [(train[train >= 0], test[test >= 0]) for train, test in folds]
 
-    def _fold_scores(self, sample: Sample, lines: Lines, fold: tuple[Any, Any], params: SimpleNamespace, y: Any) -> list[float]:
+    def _mean_scores(self, sample: Sample, folds: list[tuple[Any, Any]], params: SimpleNamespace, y: Any) -> FloatArray:
+        """The mean score of each cost over the folds, which are solved side by side where they share a whole kernel matrix."""
+        rough = sample.rough
+        n = rough.n_rows
+        if n * n * rough.dtype.itemsize > MOST_BYTES:
+            cache = LineCache(rough, max(MOST_BYTES // (n * rough.dtype.itemsize), BLOCK))
+            found = [self._fold_scores(sample, cache, fold, params, y, sample.n_threads) for fold in folds]
+        else:
+            matrix = rough.rows(np.arange(n, dtype=np.int32))
+            share = max(1, sample.n_threads // len(folds))
+            jobs = [partial(self._fold_scores, sample, AllLines(matrix), fold, params, y, share) for fold in folds]
+            with run_jobs(jobs, sample.n_threads, in_threads=True) as scores:
+                found = list(scores)
+        return np.asarray(np.mean(found, axis=0))
+
+    def _fold_scores(
+        self, sample: Sample, lines: Lines, fold: tuple[Any, Any], params: SimpleNamespace, y: Any, n_threads: int
+    ) -> list[float]:
         """A score for each cost, in the order given."""
         train, test = fold
         found: dict[float, list[FloatArray]] = {cost: [] for cost in params.costs}
@@ -135,7 +154,8 @@ class MachineChoice(KernelMachine):
                     tol=params.tol,
                     max_steps=None if params.max_iter == -1 else params.max_iter,
                     max_time=np.inf if params.max_time is None else params.max_time,
-                    n_threads=sample.n_threads,
+                    shrinking=params.shrinking,
+                    n_threads=n_threads,
                     start=start,
                 )
                 while not solver.is_done:
@@ -152,15 +172,6 @@ class MachineChoice(KernelMachine):
 
     def _score(self, values: FloatArray, y: Any, sample: Sample, params: SimpleNamespace) -> float:
         raise NotImplementedError
-
-
-def _lines(sample: Sample) -> Lines:
-    """The kernel among all rows: as a whole, where it is not too large."""
-    rough = sample.rough
-    n = rough.n_rows
-    if n * n * rough.dtype.itemsize <= MOST_BYTES:
-        return AllLines(rough.rows(np.arange(n, dtype=np.int32)))
-    return LineCache(rough, max(MOST_BYTES // (n * rough.dtype.itemsize), BLOCK))
 
 
 class SVCCV(MachineChoice, SVC):
@@ -198,8 +209,8 @@ feature_names_in_
 
     Notes
     -----
-    The matrix of all rows takes 4 n^2 bytes, up to 1 GB; beyond that, lines of it are kept as in `SVC`. It is in single
-    precision; the last fit is not.
+    The matrix of all rows takes 4 n^2 bytes, up to 1 GB, and the folds are solved side by side; beyond that, lines of it are
+    kept as in `SVC`. It is in single precision; the last fit is not.
 
     References
     ----------

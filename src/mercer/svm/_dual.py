@@ -51,6 +51,21 @@ class Dual:
             float(slope[own > self.low[group]].max(initial=-np.inf)),
         )
 
+    def can_move(self, duals: FloatArray, slopes: FloatArray) -> npt.NDArray[np.bool_]:
+        """Which variables are between their bounds, or violate the condition with another of their group."""
+        can_move = (duals > self.low) & (duals < self.up)
+        for group in self.groups:
+            low, high = self._ends(group, duals, slopes)
+            own, slope = duals[group], slopes[group]
+            can_move[group] |= np.where(own < self.up[group], slope < high, (slope > low) & (own > self.low[group]))
+        return can_move
+
+    def among(self, variables: Index, place: Index) -> Dual:
+        """The problem of some variables, in rising order, given the new place of each row."""
+        end = int(np.searchsorted(variables, self.group_end))
+        some = (self.linear[variables], self.low[variables], self.up[variables], self.start[variables])
+        return Dual(place[self.rows[variables]], *some, end)
+
     def biases(self, duals: FloatArray, slopes: FloatArray) -> list[float]:
         """The multiplier of each group's sum: minus the mean slope of its free variables, else the middle of what may be."""
         biases = []

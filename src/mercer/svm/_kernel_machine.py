@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._arrays import FloatArray, check_weights, check_X, validate
 from mercer._base import FitTask, MercerEstimator
 from mercer._candidates import Candidates
-from mercer._kernelized import KERNEL, is_gram
+from mercer._kernelized import KERNEL, check_sequences, is_gram
 from mercer._lazy import lazy_property
 from mercer._linear import linear_predictions
 from mercer._parallel import effective_threads
@@ -23,8 +23,8 @@ from mercer._rows import count_rows, take_rows
 from mercer._trace import Outcome, Record, Status
 from mercer._tuning import Reals
 from mercer.kernels import Kernel, KernelMatrix, Linear, Precomputed, as_kernel
-from mercer.svm._block_smo import rough_matrix
 from mercer.svm._dual import Index
+from mercer.svm._lines import rough_matrix
 from mercer.svm._machines import InseparableError, Machines, Part
 
 FEW_VALUES = 1 << 20  # up to which sparse rows are as fast, and have the same bits as dense ones, when they are made dense
@@ -138,7 +138,7 @@ class KernelMachine(MercerEstimator):
     def _check_rows(self, X: Any, *y: Any, **checks: Any) -> Any:
         """X as kernels take it, and y where there is one; a list stays one for kernels that take it."""
         if takes_lists(self.kernel) and not hasattr(X, "dtype"):
-            X = list(X)
+            X = check_sequences(self, X)
             if y and len(X) != len(y[0]):
                 raise ValueError(
                     f"{type(self).__name__}: X has {len(X)} samples, but y has {len(y[0])}; there must be one y a row."
@@ -260,7 +260,7 @@ class KernelMachine(MercerEstimator):
         if "support_" not in vars(self):  # what scikit-learn asks takes longer than the values of one row
             check_is_fitted(self)
         if takes_lists(self.kernel) and not hasattr(X, "dtype"):
-            return list(X)
+            return check_sequences(self, X)
         is_given = is_gram(self.kernel)
         if is_given and hasattr(X, "shape") and len(X.shape) == 2 and X.shape[1] != self.shape_fit_[0]:
             raise ValueError(

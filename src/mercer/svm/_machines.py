@@ -11,8 +11,9 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._trace import Certificate, Outcome, Record, Status
-from mercer.svm._block_smo import BLOCK, AllLines, BlockSMO, LineCache, Lines
+from mercer.svm._block_smo import BLOCK, BlockSMO
 from mercer.svm._dual import Dual, Index
+from mercer.svm._lines import AllLines, LineCache, Lines
 
 HARD_COSTS = (1e3, 1e6, 1e9)  # over the mean of the kernel's diagonal: what stands for C = inf, as far as it binds
 HARD_STEPS = 1_000_000  # for each of them: separable data need far fewer
@@ -26,8 +27,8 @@ class Part:
     rows: Index
     make: Callable[[float], Dual]
     dual: Dual = field(init=False)
-    duals: FloatArray = field(init=False)
-    values: FloatArray = field(init=False)  # K b, one for each of `rows`
+    end: tuple[FloatArray, FloatArray] | None = None  # duals and values where it was left
+    solver: BlockSMO | None = None  # while it is being solved
     n_steps: int = 0
     n_earlier: int = 0  # steps, with smaller costs that stood for C = inf
     least_curvature: float = np.inf
@@ -43,8 +44,31 @@ class Part:
 
         return Part(rows, make)
 
+    @property
+    def has_begun(self) -> bool:
+        return self.solver is not None or self.end is not None
+
+    @property
+    def duals(self) -> FloatArray:
+        return self._point[0] if self.solver is None else self.solver.duals
+
+    @property
+    def values(self) -> FloatArray:
+        """K b, one for each of `rows`."""
+        return self._point[1] if self.solver is None else self.solver.values
+
+    @property
+    def _point(self) -> tuple[FloatArray, FloatArray]:
+        assert self.end is not None
+        return self.end
+
+    def leave(self) -> None:
+        """Hold the point of the solver, and not its lines."""
+        if self.solver is not None:
+            self.end, self.solver = (self.solver.duals, self.solver.values), None
+
     def take_from(self, solver: BlockSMO) -> None:
-        self.dual, self.duals, self.values = solver.dual, solver.duals, solver.values
+        self.dual, self.solver = solver.dual, solver
         self.n_steps = self.n_earlier + solver.n_steps
         self.least_curvature = min(self.least_curvature, solver.least_curvature)
         self.is_out_of_time, self.is_settled = solver.is_out_of_time, solver.is_settled
@@ -128,6 +152,7 @@ class Machines:
             tol=params.tol,
             max_steps=(HARD_STEPS if len(self._levels) > 1 else None) if params.max_iter == -1 else params.max_iter,
             max_time=np.inf if params.max_time is None else params.max_time,
+            shrinking=params.shrinking,
             n_threads=self._n_threads,
             start=start,
         )
@@ -160,6 +185,7 @@ class Machines:
         part.n_earlier = part.n_steps
         if is_short or (is_bound and self._level + 1 == len(self._levels)):
             raise InseparableError
+        part.leave()
         self._level = self._level + 1 if is_bound else 0
         self._place += not is_bound
         self._solver = None
