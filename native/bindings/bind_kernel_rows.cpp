@@ -82,7 +82,16 @@ void bind_dense(nb::module_& m, const char* name) {
                 check_lines(y.shape(0), self.n_rows(), out.shape(0), out.shape(1));
                 self.against(rows<T>(y), rows<T>(out), threads(n_threads));
             },
-            array, array, nb::arg(), ReleaseGil());
+            array, array, nb::arg(), ReleaseGil())
+        .def(
+            "times",
+            [](const Kernel& self, Rows2<T> y, In2<T> right, Out2<T> out, int n_threads) {
+                require(y.shape(1) == self.n_features() && right.shape(0) == self.n_rows() && self.n_rows() >= 1,
+                        "both sides must have the same features, and the factor a line for each row that stays");
+                check_lines(y.shape(0), right.shape(1), out.shape(0), out.shape(1));
+                self.times(rows<T>(y), matrix<T>(right), rows<T>(out), threads(n_threads));
+            },
+            array, array, array, nb::arg(), ReleaseGil());
 }
 
 template <Real T>

@@ -8,6 +8,7 @@
 
 #include "core/panels.hpp"
 #include "core/parallel.hpp"
+#include "core/prefetch.hpp"
 #include "core/product.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
@@ -46,7 +47,7 @@ class CentredLines {
 template <Real T>
 class NarrowFactor {
    public:
-    static constexpr std::size_t kMostVectors = 4;
+    static constexpr std::size_t kMostVectors = 6;
 
     static bool suits(Matrix<const T> x, Matrix<const T> b) {
         return x.has_contiguous_rows() && b.cols >= 1 && b.cols <= kMostVectors * S::kLanes;
@@ -67,44 +68,71 @@ class NarrowFactor {
                 return multiply_by<2>(x, centre, c, begin, end);
             case 3:
                 return multiply_by<3>(x, centre, c, begin, end);
-            default:
+            case 4:
                 return multiply_by<4>(x, centre, c, begin, end);
+            case 5:
+                return multiply_by<5>(x, centre, c, begin, end);
+            default:
+                return multiply_by<6>(x, centre, c, begin, end);
         }
     }
 
    private:
     using S = Simd<T>;
-    static constexpr std::size_t kRows = kVectorRegisters == 32 ? 6 : 3;  // so that the sums stay in registers
+    static constexpr std::size_t kTogether = 36;        // rows that meet a block of the factor while it is in the first-level cache
+    static constexpr std::size_t kFactorBytes = 24576;  // of such a block
+
+    // So many rows at a time that their sums stay in registers.
+    template <std::size_t V>
+    static constexpr std::size_t kRows = V <= 4 ? (kVectorRegisters == 32 ? 6 : 3) : (kVectorRegisters == 32 ? 4 : 2);
 
     template <std::size_t V>
     void multiply_by(Matrix<const T> x, std::span<const T> centre, Matrix<T> c, std::size_t begin, std::size_t end) const {
-        std::size_t i = begin;
-        for (; i + kRows <= end; i += kRows) multiply_rows<kRows, V>(x, centre, c, i);
-        for (; i < end; ++i) multiply_rows<1, V>(x, centre, c, i);
+        constexpr std::size_t kWidth = V * S::kLanes, kDepth = kFactorBytes / (kWidth * sizeof(T)), R = kRows<V>;
+        static_assert(kTogether % R == 0);
+        alignas(64) T sums[kTogether * kWidth];
+        for (std::size_t first = begin; first < end; first += kTogether) {
+            const std::size_t n = std::min(kTogether, end - first);
+            std::fill_n(sums, n * kWidth, T{0});
+            for (std::size_t k = 0; k < depth_; k += kDepth) {
+                const std::size_t k_end = std::min(k + kDepth, depth_);
+                std::size_t i = 0;
+                for (; i + R <= n; i += R) add_rows<R, V>(x, centre, first + i, k, k_end, sums + i * kWidth);
+                for (; i < n; ++i) add_rows<1, V>(x, centre, first + i, k, k_end, sums + i * kWidth);
+            }
+            for (std::size_t i = 0; i < n; ++i) std::copy_n(sums + i * kWidth, width_, c.row(first + i));
+        }
     }
 
+    // sums += (x - 1 centre') b for R rows and columns [k, k_end) of x.
     template <std::size_t R, std::size_t V>
-    void multiply_rows(Matrix<const T> x, std::span<const T> centre, Matrix<T> c, std::size_t first) const {
-        typename S::Vector sums[R][V] = {};
+    void add_rows(Matrix<const T> x, std::span<const T> centre, std::size_t first, std::size_t k, std::size_t k_end,
+                  T* target) const {
+        constexpr std::size_t kWidth = V * S::kLanes;
+        typename S::Vector sums[R][V];
         const T* rows[R];
-        for (std::size_t r = 0; r < R; ++r) rows[r] = x.row(first + r);
-        const T* line = values_.data();
-        for (std::size_t k = 0; k < depth_; ++k, line += V * S::kLanes) {
-            typename S::Vector right[V];
-#pragma GCC unroll 4
-            for (std::size_t v = 0; v < V; ++v) right[v] = S::load(line + v * S::kLanes);
+        for (std::size_t r = 0; r < R; ++r) {
+            rows[r] = x.row(first + r);
+            if (first + R + r < x.rows) prefetch_run(x.row(first + R + r) + k, k_end - k);  // too short to be foreseen
+#pragma GCC unroll 8
+            for (std::size_t v = 0; v < V; ++v) sums[r][v] = S::load(target + r * kWidth + v * S::kLanes);
+        }
+        const T* line = values_.data() + k * kWidth;
+        for (; k < k_end; ++k, line += kWidth) {
+            typename S::Vector left[R];
 #pragma GCC unroll 6
-            for (std::size_t r = 0; r < R; ++r) {
-                const typename S::Vector left = S::broadcast(rows[r][k] - centre[k]);
-#pragma GCC unroll 4
-                for (std::size_t v = 0; v < V; ++v) sums[r][v] += left * right[v];
+            for (std::size_t r = 0; r < R; ++r) left[r] = S::broadcast(rows[r][k] - centre[k]);
+#pragma GCC unroll 8
+            for (std::size_t v = 0; v < V; ++v) {
+                const typename S::Vector right = S::load(line + v * S::kLanes);
+#pragma GCC unroll 6
+                for (std::size_t r = 0; r < R; ++r) sums[r][v] += left[r] * right;
             }
         }
-        for (std::size_t r = 0; r < R; ++r) {
-            T whole[V * S::kLanes];
-            for (std::size_t v = 0; v < V; ++v) S::store(whole + v * S::kLanes, sums[r][v]);
-            std::copy_n(whole, width_, c.row(first + r));
-        }
+#pragma GCC unroll 6
+        for (std::size_t r = 0; r < R; ++r)
+#pragma GCC unroll 8
+            for (std::size_t v = 0; v < V; ++v) S::store(target + r * kWidth + v * S::kLanes, sums[r][v]);
     }
 
     std::size_t depth_, width_, padded_;

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <optional>
+#include <utility>
 
 namespace mercer {
 
@@ -69,11 +71,110 @@ void multiply_micro_tile(const P* left, const P* right, std::size_t depth, std::
     }
 }
 
+// Where vectors have 32 bytes and the processor has some of 64, two neighbouring panels are one of whole wide vectors. Sums are the
+// same, number by number, and so are their bits. (A whole variant of that width is another matter: what is not bound by products
+// loses more from it than it gains.)
+#if defined(__AVX2__) && defined(__FMA__) && !defined(__AVX512F__)
+
+bool has_wide_vectors() {
+    static const bool has = __builtin_cpu_supports("avx512f") != 0;
+    return has;
+}
+
+template <class Vector, class Half, std::size_t... kLane>
+[[gnu::target("avx512f"), gnu::always_inline]] inline Vector joined(const Half& first, const Half& second,
+                                                                    std::index_sequence<kLane...>) {
+    return __builtin_shufflevector(first, second, kLane...);
+}
+
+// c = beta c + alpha left' right for kRows columns of each of G left groups and all columns of two right panels.
+template <std::size_t G, Real P, Real Out>
+[[gnu::target("avx512f")]] void multiply_wide_tile(const P* const (&left)[G], const P* right, const P* next, std::size_t depth,
+                                                   std::size_t stride, Out alpha, Out beta, Out* c, std::size_t ld) {
+    constexpr std::size_t kRows = Panel<P>::kRows, kHalf = Simd<P>::kLanes, kLanes = 2 * kHalf, kVectors = 3;
+    static_assert(Panel<P>::kWidth == kVectors * kHalf);
+    typedef P Half __attribute__((vector_size(kVectorBytes)));
+    typedef P Vector __attribute__((vector_size(2 * kVectorBytes)));
+    Vector sums[G * kRows][kVectors] = {};
+    for (std::size_t k = 0; k < depth; ++k) {
+        const P* const low = right + k * stride;
+        const P* const high = next + k * stride;
+        Vector b[kVectors];
+        std::memcpy(&b[0], low, sizeof(Vector));
+        Half first, second;  // joined in registers: a vector that is written by halves is waited for when it is read
+        std::memcpy(&first, low + kLanes, sizeof first);
+        std::memcpy(&second, high, sizeof second);
+        b[1] = joined<Vector>(first, second, std::make_index_sequence<kLanes>());
+        std::memcpy(&b[2], high + kHalf, sizeof(Vector));
+#pragma GCC unroll 8
+        for (std::size_t r = 0; r < G * kRows; ++r) {
+            const Vector a = left[r / kRows][k * stride + r % kRows] - Vector{};
+#pragma GCC unroll 8
+            for (std::size_t v = 0; v < kVectors; ++v) sums[r][v] += a * b[v];
+        }
+    }
+#pragma GCC unroll 8
+    for (std::size_t r = 0; r < G * kRows; ++r) {
+        Out* const line = c + r * ld;
+#pragma GCC unroll 8
+        for (std::size_t v = 0; v < kVectors; ++v) {
+            typedef Out Wide __attribute__((vector_size(kLanes * sizeof(Out))));
+            Wide value = alpha * __builtin_convertvector(sums[r][v], Wide);
+            if (beta != 0) {
+                Wide before;
+                std::memcpy(&before, line + v * kLanes, sizeof before);
+                value = beta * before + alpha * __builtin_convertvector(sums[r][v], Wide);
+            }
+            std::memcpy(line + v * kLanes, &value, sizeof value);
+        }
+    }
+}
+
+// The product of all left panels with two right ones, from column j of the tile on.
+template <Real P, Real Out>
+void multiply_panel_pair(const TileProduct<P, Out>& tile, std::size_t j) {
+    using Shape = Panel<P>;
+    const P* const right = tile.right + j / Shape::kWidth * tile.panel;
+    const auto left = [&](std::size_t i) { return tile.left + i / Shape::kWidth * tile.panel + i % Shape::kWidth; };
+    for (std::size_t i = 0; i < tile.m;) {
+        const std::ptrdiff_t ahead = static_cast<std::ptrdiff_t>(i) + tile.first_needed - static_cast<std::ptrdiff_t>(j);
+        if (ahead >= static_cast<std::ptrdiff_t>(2 * Shape::kWidth)) break;
+        Out* const target = tile.c + i * tile.ld + j;
+        const std::size_t rows = tile.m - i;
+        if (rows >= 2 * Shape::kRows) {
+            multiply_wide_tile<2, P, Out>({left(i), left(i + Shape::kRows)}, right, right + tile.panel, tile.depth, tile.line,
+                                          tile.alpha, tile.beta, target, tile.ld);
+            i += 2 * Shape::kRows;
+        } else if (rows >= Shape::kRows) {
+            multiply_wide_tile<1, P, Out>({left(i)}, right, right + tile.panel, tile.depth, tile.line, tile.alpha, tile.beta,
+                                          target, tile.ld);
+            i += Shape::kRows;
+        } else {
+            for (std::size_t p = 0; p < 2; ++p)
+                multiply_micro_tile<Shape::kVectors>(left(i), right + p * tile.panel, tile.depth, tile.line, rows, Shape::kWidth,
+                                                     tile.alpha, tile.beta, target + p * Shape::kWidth, tile.ld);
+            break;
+        }
+    }
+}
+
+#else
+
+constexpr bool has_wide_vectors() { return false; }
+
+template <Real P, Real Out>
+void multiply_panel_pair(const TileProduct<P, Out>&, std::size_t) {}
+
+#endif
+
 template <Real P, Real Out>
 void TileProduct<P, Out>::run() const {
     using Shape = Panel<P>;
     constexpr std::size_t kLanes = Simd<P>::kLanes;
-    for (std::size_t j = 0; j < n; j += Shape::kWidth) {
+    std::size_t begin = 0;
+    if (has_wide_vectors())
+        for (; begin + 2 * Shape::kWidth <= n; begin += 2 * Shape::kWidth) multiply_panel_pair(*this, begin);
+    for (std::size_t j = begin; j < n; j += Shape::kWidth) {
         const std::size_t columns = std::min(Shape::kWidth, n - j);
         const P* const right_panel = right + j / Shape::kWidth * panel;
         for (std::size_t i = 0; i < m; i += Shape::kRows) {

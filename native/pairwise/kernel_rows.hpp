@@ -97,6 +97,23 @@ class KernelRows {
         });
     }
 
+    // Writes the product of the kernel of other rows with all rows, and a matrix with a line for each row that stays. The kernel of
+    // some rows at a time is held, in the second-level cache of the thread that multiplies it. O(m n (d + k)).
+    void times(RowMajor<const T> y, Matrix<const T> right, RowMajor<T> out, Threads threads) const {
+        constexpr std::size_t kValues = (std::size_t{3} << 17) / sizeof(T), kMost = 96;
+        const PackedColumns<T> factor(StridedSource<T, T>{right}, threads);
+        const std::size_t step = std::clamp<std::size_t>(kValues / x_.rows / 8 * 8, 24, kMost);
+        const double work = static_cast<double>(y.rows) * static_cast<double>(x_.rows) * static_cast<double>(y.cols + out.cols) / 4;
+        parallel_for((y.rows + step - 1) / step, threads.for_work(work), [&](std::size_t task) {
+            const std::size_t begin = task * step, n = std::min(step, y.rows - begin);
+            const Aligned<T> values(n * x_.rows);
+            against({y.row(begin), n, y.cols}, {values.data(), n, x_.rows}, Threads{1});
+            const Matrix<const T> columns{values.data(), x_.rows, n, 1, static_cast<std::ptrdiff_t>(x_.rows)};
+            const PackedColumns<T> left(StridedSource<T, T>{columns}, Threads{1});
+            packed_product<T>(left, factor, T{1}, {out.row(begin), n, out.cols}, Threads{1}, LeaveTile{});
+        });
+    }
+
    private:
     // With few features differences cost no more than products, and are exact.
     bool is_from_norms() const {

@@ -14,7 +14,7 @@ from mercer._native import kernels as native
 from mercer._parallel import effective_threads
 from mercer._params import Function, Instance, InvalidParameterError, OneOf
 from mercer._rows import count_rows, take_rows
-from mercer.kernels import KERNELS, Kernel, Precomputed, as_kernel
+from mercer.kernels import KERNELS, Kernel, KernelMatrix, Precomputed, as_kernel
 
 KERNEL = OneOf(*KERNELS) | Instance(Kernel) | Function()
 
@@ -49,7 +49,9 @@ def gram(estimator: Any, kernel: Kernel, X: Any) -> FloatArray:
 
 def without_nan(estimator: Any, X: Any, values: FloatArray) -> FloatArray:
     """Values that were computed from rows; an error where they overflowed on the way."""
-    if np.isnan(values).any():
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_finite = np.isfinite(values.sum())  # cheaper than a look at each of them
+    if not is_finite and np.isnan(values).any():
         require_no_overflow(estimator, X, "what is computed from it")
     return values
 
@@ -107,6 +109,12 @@ def bands(X: Any, n_columns: int) -> Iterator[slice]:
     """Runs of rows whose kernel with `n_columns` others is held at a time."""
     n_rows, step = count_rows(X), max(256, _BAND // max(n_columns, 1))
     return (slice(begin, min(begin + step, n_rows)) for begin in range(0, n_rows, step))
+
+
+def times_kernel(matrix: KernelMatrix, X: Any, right: FloatArray) -> FloatArray:
+    """The kernel of the rows of X with those of the matrix, times a matrix with a line for each of these."""
+    product = matrix.times(X, right)
+    return times_values(matrix.against, X, matrix.n_rows, right) if product is None else product
 
 
 def times_values(values: Callable[[Any], FloatArray], X: Any, n_columns: int, right: FloatArray) -> FloatArray:

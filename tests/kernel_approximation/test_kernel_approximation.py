@@ -9,7 +9,7 @@ import sklearn.kernel_approximation as peer
 
 import mercer.kernel_approximation as own
 from mercer._native import kernels
-from mercer.kernels import RBF, Linear, Polynomial, Spectrum
+from mercer.kernels import RBF, Laplacian, Linear, Polynomial, Spectrum
 
 X = np.abs(np.random.RandomState(0).randn(90, 7))
 X[X < 0.2] = 0
@@ -128,3 +128,16 @@ def test_waves_have_the_same_bits_for_any_number_of_threads(dtype):
     np.testing.assert_array_equal(found[0], found[1])
     exact = 0.5 * np.cos(rows.astype(float) @ weights.astype(float) + offsets)
     np.testing.assert_allclose(found[0], exact, atol=1e-13 if dtype == np.float64 else 1e-5)
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.1), RBF(0.01), Linear(), Polynomial(2), Laplacian(0.1)])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_products_with_the_kernel_are_those_of_its_values_and_have_the_same_bits_for_any_number_of_threads(kernel, dtype):
+    random = np.random.RandomState(0)
+    X, rows, right = (random.randn(*shape).astype(dtype) for shape in ((130, 20), (300, 20), (130, 70)))
+    exact = kernel.on(X).against(rows).astype(np.float64) @ right.astype(np.float64)
+    products = [kernel.on(X, n_threads).times(rows, right) for n_threads in (1, 2, 5)]
+    np.testing.assert_allclose(products[0], exact, atol=3e3 * np.finfo(dtype).eps * np.abs(exact).max())
+    for other in products[1:]:
+        np.testing.assert_array_equal(other, products[0])
+    np.testing.assert_array_equal(kernel.on(X).times(rows[95:97], right), products[0][95:97])

@@ -257,6 +257,8 @@ def _asked_lines(kind, method):
     out = _guarded((SIZE, SIZE), (np.float64, np.float32)[number])
     if method == "rows":
         return [kernel, np.arange(SIZE)[::-1].copy(), out, 2]
+    if method == "times":
+        return [kernel, _floats(number, SIZE, SIZE), _floats(number, SIZE, SIZE), out, 2]
     others = _kernel_rows(True, number)[-1] if kind.startswith("Sparse") else _floats(number, SIZE, SIZE)
     return [kernel, others, out, 2]
 
@@ -444,7 +446,7 @@ for _kind in [name for name, target in vars(kernels).items() if hasattr(target, 
 for _number, _width in enumerate(("64", "32")):
     for _kind in (f"KernelRows{_width}", f"SparseKernelRows{_width}"):
         READY[_kind] = lambda _, kind=_kind, number=_number: _kernel_rows(kind.startswith("Sparse"), number)
-        for _method in ("rows", "against"):
+        for _method in ("rows", "against", *(() if _kind.startswith("Sparse") else ("times",))):
             READY[f"{_kind}.{_method}"] = lambda _, kind=_kind, method=_method: _asked_lines(kind, method)
 for _kind in ("LshTables64", "LshTables32"):
     READY[f"{_kind}.nearest"] = lambda number, kind=_kind: _asked(

@@ -22,7 +22,7 @@ from mercer._kernelized import (
     kernel_of,
     multiply,
     resolved,
-    times_values,
+    times_kernel,
     without_nan,
 )
 from mercer._parallel import effective_threads, thread_share
@@ -272,8 +272,7 @@ def _features(fitted: Any, X: Any) -> FloatArray:
     components, normalization = fitted.components_, np.ascontiguousarray(fitted.normalization_.T)
     if is_gram(fitted.kernel_):
         return multiply(np.ascontiguousarray(X[:, fitted.component_indices_]), normalization)
-    matrix = fitted.kernel_.on(components)
-    return times_values(matrix.against, X, count_rows(components), normalization)
+    return times_kernel(fitted.kernel_.on(components), X, normalization)
 
 
 def _error(estimator: Any, found: Any, X: Any) -> float:

@@ -69,6 +69,10 @@ class KernelMatrix(ABC):
     def against(self, Y: Any) -> FloatArray:
         """The kernel of other rows, a line each, with these, of shape (len(Y), n_rows)."""
 
+    def times(self, Y: Any, right: FloatArray) -> FloatArray | None:
+        """`against(Y) @ right` where values of the kernel need not leave the cache on the way; None where they must."""
+        return None
+
     @abstractmethod
     def take(self, indices: Any) -> KernelMatrix:
         """The matrix among some of the rows."""
@@ -126,6 +130,21 @@ class NativeMatrix(KernelMatrix):
         self._native.rows(indices, out, self._n_threads)
 
     def against(self, Y: Any) -> FloatArray:
+        Y = self._prepared(Y)
+        out = np.empty((Y.shape[0], self.n_rows), dtype=self.dtype)
+        self._native.against(native_rows(Y) if sp.issparse(Y) else Y, out, self._n_threads)
+        return out
+
+    def times(self, Y: Any, right: FloatArray) -> FloatArray | None:
+        if sp.issparse(self._X):
+            return None
+        Y = self._prepared(Y)
+        out = np.empty((Y.shape[0], right.shape[1]), dtype=self.dtype)
+        self._native.times(Y, right.astype(self.dtype, copy=False), out, self._n_threads)
+        return out
+
+    def _prepared(self, Y: Any) -> Any:
+        """Other rows as the native kernel takes them."""
         Y = as_rows("against", Y)
         if Y.shape[1] != self._X.shape[1]:
             raise ValueError(f"Y has {Y.shape[1]} features; the rows of the matrix have {self._X.shape[1]}.")
@@ -134,10 +153,7 @@ class NativeMatrix(KernelMatrix):
             Y = np.ascontiguousarray(Y.toarray())
         elif is_sparse and not sp.issparse(Y):
             Y = tidy(sp.csr_array(Y))
-        Y = self._prepare(Y.astype(self.dtype, copy=False))
-        out = np.empty((Y.shape[0], self.n_rows), dtype=self.dtype)
-        self._native.against(native_rows(Y) if is_sparse else Y, out, self._n_threads)
-        return out
+        return self._prepare(Y.astype(self.dtype, copy=False))
 
     def take(self, indices: Any) -> KernelMatrix:
         return NativeMatrix(self._form, self._X[self._numbers(indices)], self._of_diagonal, self._prepare, self._asked_threads)
