@@ -56,4 +56,5 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_spanning_tree(m);
     mercer::bindings::bind_hierarchy(m);
     mercer::bindings::bind_mixture(m);
+    mercer::bindings::bind_hmm(m);
 }

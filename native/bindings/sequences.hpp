@@ -6,5 +6,6 @@
 namespace mercer::bindings {
 
 void bind_mixture(nanobind::module_& m);
+void bind_hmm(nanobind::module_& m);
 
 }  // namespace mercer::bindings

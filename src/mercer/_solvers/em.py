@@ -1,8 +1,7 @@
 """Expectation maximisation: the one driver of mixtures and hidden Markov models.
 
 A model knows its parameters, what the E step makes of the data (`expect`) and what the M step makes of that (`maximise`). The driver
-knows when to stop. What it climbs is the mean of an objective over the rows, so that a tolerance means the same for any number of
-them.
+knows when to stop: when the objective that both steps raise has come to rest.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ class Model(Protocol[Statistics]):
 class EM(Generic[Statistics]):
     """The solver: a step is an E step and the M step after it."""
 
-    def __init__(self, model: Model[Statistics], *, tol: float, is_two_sided: bool = True) -> None:
+    def __init__(self, model: Model[Statistics], *, tol: float, is_two_sided: bool = True, name: str = "lower_bound") -> None:
         self.model, self.objective, self.change = model, -np.inf, np.inf
-        self._tol, self._is_two_sided = tol, is_two_sided
+        self._tol, self._is_two_sided, self._name = tol, is_two_sided, name
 
     @property
     def is_done(self) -> bool:
@@ -45,7 +44,7 @@ class EM(Generic[Statistics]):
         statistics, objective = self.model.expect()
         objective = self.model.maximise(statistics, objective)
         self.change, self.objective = objective - self.objective, objective
-        return {"lower_bound": objective, "change": self.change}
+        return {self._name: objective, "change": self.change}
 
     def certificate(self, method: str, status: Status, objective: float) -> Certificate:
         """What was reached; `objective` is that of the parameters at the end."""

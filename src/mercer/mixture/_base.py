@@ -43,10 +43,11 @@ class MixtureModel(Protocol):
 
 
 class Spoken(EM[Any]):
-    """EM that logs every so many iterations."""
+    """EM that logs every so many iterations; `before` is the objective before those of an earlier fit that goes on."""
 
-    def __init__(self, model: MixtureModel, params: SimpleNamespace) -> None:
+    def __init__(self, model: MixtureModel, params: SimpleNamespace, before: float) -> None:
         super().__init__(model, tol=params.tol)
+        self.objective = before
         self._verbose, self._interval, self._n_steps = params.verbose, params.verbose_interval, 0
 
     def step(self) -> Record:
@@ -139,6 +140,7 @@ class BaseMixture(DensityMixin, MercerEstimator):  # type: ignore[misc]
         weights = check_weights(sample_weight, len(X), np.float64)
         rows = Rows.of(X, weights, may_lack=params.missing == "em")
         resumes = params.warm_start and hasattr(self, "converged_")
+        before = self.lower_bounds_[-1] if resumes and self.lower_bounds_ else -np.inf
         make = self._prepare(rows, params)
         task = FitTask.start(self, X, n_subtasks=1 if resumes else params.n_init)
         random = as_random_state(params.random_state)
@@ -146,7 +148,7 @@ class BaseMixture(DensityMixin, MercerEstimator):  # type: ignore[misc]
 
         def run(start: Callable[[], MixtureModel], subtask: FitTask) -> Run:
             model = start()
-            solver = Spoken(model, params)
+            solver = Spoken(model, params, before)
             status, history = run_solver(solver, subtask, max_iter=params.max_iter, verbose=0, fitted=model.attributes)
             if not np.isfinite(solver.objective) and history:
                 require_finite(self, X, allow_nan=params.missing == "em")
