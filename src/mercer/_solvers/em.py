@@ -44,7 +44,8 @@ class EM(Generic[Statistics]):
         statistics, objective = self.model.expect()
         objective = self.model.maximise(statistics, objective)
         self.change, self.objective = objective - self.objective, objective
-        return {self._name: objective, "change": self.change}
+        change = {"change": self.change} if np.isfinite(self.change) else {}  # of the first there is none
+        return {self._name: objective, **change}
 
     def certificate(self, method: str, status: Status, objective: float) -> Certificate:
         """What was reached; `objective` is that of the parameters at the end."""

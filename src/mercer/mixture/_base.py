@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import FloatArray, check_weights, check_X, require_finite
+from mercer._arrays import FloatArray, check_weights, check_X, require_no_overflow
 from mercer._base import FitTask, MercerEstimator, best_of_restarts, fit_method, run_solver
 from mercer._gaussians import COVARIANCE_TYPES, CovarianceType, draw, shares_of
 from mercer._native import kernels
@@ -54,7 +54,7 @@ class Spoken(EM[Any]):
         record = super().step()
         self._n_steps += 1
         if self._verbose and self._n_steps % self._interval == 0:
-            log(self._verbose, "EM: iteration %d, lower bound %.8g, change %.3g", self._n_steps, *record.values())
+            log(self._verbose, "EM: iteration %d, lower bound %.8g", self._n_steps, self.objective)
         return record
 
 
@@ -139,6 +139,8 @@ class BaseMixture(DensityMixin, MercerEstimator):  # type: ignore[misc]
         self._require_rows(len(X), params)
         weights = check_weights(sample_weight, len(X), np.float64)
         rows = Rows.of(X, weights, may_lack=params.missing == "em")
+        if not np.isfinite(rows.variances).all():
+            require_no_overflow(self, X, "squares of its deviations", allow_nan=params.missing == "em")
         resumes = params.warm_start and hasattr(self, "converged_")
         before = self.lower_bounds_[-1] if resumes and self.lower_bounds_ else -np.inf
         make = self._prepare(rows, params)
@@ -150,8 +152,6 @@ class BaseMixture(DensityMixin, MercerEstimator):  # type: ignore[misc]
             model = start()
             solver = Spoken(model, params, before)
             status, history = run_solver(solver, subtask, max_iter=params.max_iter, verbose=0, fitted=model.attributes)
-            if not np.isfinite(solver.objective) and history:
-                require_finite(self, X, allow_nan=params.missing == "em")
             return Run(solver, model, status, history)
 
         best = best_of_restarts(starts, run, task, n_subtasks=params.max_iter)

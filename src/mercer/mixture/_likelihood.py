@@ -25,6 +25,7 @@ from mercer.mixture._rows import Rows
 
 EMPTY = 10 * float(np.finfo(np.float64).eps)  # of the weight of all rows: a component that has less has none
 MOST_RESETS = 10  # of each component
+COLLAPSED = 1e-18  # of the variance of a column
 
 
 def covariances_of(moments: Moments, kind: CovarianceType, reg_covar: float) -> FloatArray:
@@ -93,8 +94,20 @@ class Likelihood:
     def _whiten(self) -> None:
         try:
             self.factors = whitening(self.covariances, self.covariance_type)
+            if self._reg_covar == 0:
+                self._require_spread()
         except SingularCovarianceError as error:
             self._reseed_singular(error.components)
+
+    def _require_spread(self) -> None:
+        """Rounding can leave a little of the variances of a component that has collapsed."""
+        if self.covariance_type in ("full", "tied"):
+            variances = np.diagonal(self.covariances, axis1=-2, axis2=-1).reshape(-1, self.means.shape[1])
+        else:
+            variances = self.covariances.reshape(len(self.means), -1)
+        is_collapsed = (variances <= COLLAPSED * self._rows.variances.min()).any(axis=1)
+        if is_collapsed.any():
+            raise SingularCovarianceError(np.flatnonzero(is_collapsed).tolist())
 
     def _pooled(self, components: npt.NDArray[np.intp]) -> FloatArray:
         """The mean covariance of some components; that of all where it is tied."""

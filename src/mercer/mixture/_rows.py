@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._gaussians import CovarianceType, Gaussians, Moments
+from mercer._parallel import effective_threads
+from mercer._statistics import ColumnMoments
 from mercer.cluster import KMeans, kmeans_plusplus
 from mercer.mixture import _missing
 from mercer.mixture._missing import Patterns
@@ -26,6 +29,14 @@ class Rows:
     def of(cls, X: FloatArray, weights: FloatArray | None = None, *, may_lack: bool = False) -> Rows:
         lacks = may_lack and bool(np.isnan(X).any())
         return cls(X, weights, Patterns(X) if lacks else None)
+
+    @cached_property
+    def variances(self) -> FloatArray:
+        """Of the columns; not finite where squares overflow."""
+        with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at the result
+            weights = None if self.weights is None else self.weights.astype(self.X.dtype)
+            moments = ColumnMoments.of(self.X, weights, n_threads=effective_threads(None))
+            return moments.deviation / np.maximum(moments.weight, np.finfo(np.float64).tiny)
 
     @property
     def total(self) -> float:
