@@ -46,7 +46,7 @@ def test_densities_and_moments_are_those_of_the_textbook(n, d, k, kind, seed):
 
 @pytest.mark.parametrize("kind", COVARIANCE_TYPES)
 def test_large_means_cost_no_digits(kind):
-    X, weights, means, covariances = problem(500, 4, 3, kind)
+    X, _, means, covariances = problem(500, 4, 3, kind)
     there = Gaussians(means + 1e8, whitening(covariances, kind), kind).log_densities(X + 1e8)
     here = Gaussians(means, whitening(covariances, kind), kind).log_densities((X + 1e8) - 1e8)
     np.testing.assert_allclose(there, here, rtol=1e-6, atol=1e-5)
@@ -54,7 +54,7 @@ def test_large_means_cost_no_digits(kind):
 
 @pytest.mark.parametrize("kind", COVARIANCE_TYPES)
 def test_single_precision_is_centred_with_the_digits_of_double(kind):
-    X, weights, means, covariances = problem(300, 5, 2, kind)
+    X, _, means, covariances = problem(300, 5, 2, kind)
     X32 = (X + 4096).astype(np.float32)
     gaussians = Gaussians(means + 4096, whitening(covariances, kind), kind)
     np.testing.assert_allclose(
@@ -79,7 +79,7 @@ def test_sums_have_the_same_bits_for_any_number_of_threads(kind, dtype):
 
 
 def test_nan_in_a_row_comes_out_as_nan():
-    X, weights, means, covariances = problem(50, 3, 2, "full")
+    X, _, means, covariances = problem(50, 3, 2, "full")
     X[7, 1] = np.nan
     _, total = Gaussians(means, whitening(covariances, "full"), "full").expect(X)
     assert np.isnan(total)

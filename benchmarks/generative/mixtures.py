@@ -1,7 +1,7 @@
 """Gaussian mixtures: 20 iterations from one start, and predictions; beside a bare NumPy product of the size of a whitening.
 
-The product X (n x d) times (d x K d), once an iteration, is what whitening all rows under all components takes if it is written as
-one call of BLAS. A case of it has no model: its contender is in here.
+The product X (n x d) times (d x K d), once an iteration, is what whitening all rows under all components takes if it is
+written as one call of BLAS. A case of it has no model: its contender is in here.
 """
 
 from __future__ import annotations

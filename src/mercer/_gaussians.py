@@ -1,8 +1,9 @@
 """Gaussians as kernels and models see them: what whitens, log-densities of rows, and the sums of an E step.
 
-Covariances come in four kinds, in scikit-learn's shapes: "full" (K, d, d), "tied" (d, d), "diag" (K, d) and "spherical" (K,). What
-whitens has the same shape: the inverse of the Cholesky factor, transposed ("full", "tied"), or one over the standard deviation. Rows
-are centred first and whitened then, and sums of rows are taken about the means, so that large means cost no digits. Knows no model.
+Covariances come in four kinds, in scikit-learn's shapes: "full" (K, d, d), "tied" (d, d), "diag" (K, d) and "spherical"
+(K,). What whitens has the same shape: the inverse of the Cholesky factor, transposed ("full", "tied"), or one over the standard
+deviation. Rows are centred first and whitened then, and sums of rows are taken about the means, so that large means cost no
+digits. Knows no model.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ class Moments(NamedTuple):
         """The sums of share (x - mean)(x - mean)' about the means of the rows themselves, or their diagonals."""
         shifts = self.shifts()
         if not self.is_full:
-            return np.maximum(self.seconds - shifts * self.firsts, 0)
+            return np.asarray(np.maximum(self.seconds - shifts * self.firsts, 0))
         scatter: FloatArray = self.seconds - shifts[:, :, None] * self.firsts[:, None, :]
         return (scatter + np.swapaxes(scatter, 1, 2)) / 2
 

@@ -18,7 +18,9 @@ def as_matrix(covariance, kind, component, d):
 def log_joint(X, weights, means, covariances, kind):
     """log pi_k + log N(x; mean_k, covariance_k)."""
     matrices = [as_matrix(covariances, kind, k, X.shape[1]) for k in range(len(means))]
-    densities = [multivariate_normal(mean, matrix).logpdf(X).reshape(len(X)) for mean, matrix in zip(means, matrices)]
+    densities = [
+        multivariate_normal(mean, matrix).logpdf(X).reshape(len(X)) for mean, matrix in zip(means, matrices, strict=True)
+    ]
     return np.stack(densities, axis=1) + np.log(weights)
 
 

@@ -1,7 +1,7 @@
 """Expectation maximisation: the one driver of mixtures and hidden Markov models.
 
-A model knows its parameters, what the E step makes of the data (`expect`) and what the M step makes of that (`maximise`). The driver
-knows when to stop: when the objective that both steps raise has come to rest.
+A model knows its parameters, what the E step makes of the data (`expect`) and what the M step makes of that (`maximise`).
+The driver knows when to stop: when the objective that both steps raise has come to rest.
 """
 
 from __future__ import annotations

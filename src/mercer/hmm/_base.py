@@ -213,7 +213,8 @@ class BaseHMM(MercerEstimator):
         # pi (P - I) = 0 and sum(pi) = 1, by least squares: the equations say one thing twice.
         system = np.vstack([transitions.T - np.eye(k), np.ones(k)])
         law: FloatArray = np.linalg.lstsq(system, np.append(np.zeros(k), 1.0), rcond=None)[0]
-        return np.maximum(law, 0) / np.maximum(law, 0).sum()
+        law = np.maximum(law, 0)
+        return np.asarray(law / law.sum())
 
     def aic(self, X: Any, lengths: Any = None) -> float:
         """Akaike's information criterion on X: lower is better."""
@@ -258,7 +259,8 @@ class BaseHMM(MercerEstimator):
     def _require_parameters(self) -> None:
         if not hasattr(self, "startprob_") or not hasattr(self, "transmat_"):
             raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before using this "
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before using "
+                "this "
                 "estimator, or set startprob_, transmat_ and what the states emit."
             )
 

@@ -44,7 +44,8 @@ class CategoricalEmissions:
 class CategoricalHMM(BaseHMM):
     r"""A hidden Markov model whose states emit one of several symbols.
 
-    Maximises :math:`\log \sum_z \pi_{z_1} B_{z_1 x_1} \prod_{t > 1} A_{z_{t-1} z_t} B_{z_t x_t}` plus what the priors say, locally.
+    Maximises :math:`\log \sum_z \pi_{z_1} B_{z_1 x_1} \prod_{t > 1} A_{z_{t-1} z_t} B_{z_t x_t}` plus what the priors say,
+    locally.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ class CategoricalHMM(BaseHMM):
     def _check_values(self, X: FloatArray) -> None:
         if X.shape[1] != 1:
             raise ValueError(f"CategoricalHMM: X has {X.shape[1]} columns; it must have one, of symbols.")
-        if (X != np.floor(X)).any():
+        if (np.floor(X) != X).any():
             raise ValueError("CategoricalHMM: Symbols should be integers; X holds other numbers.")
         if (X < 0).any():
             raise ValueError(f"CategoricalHMM: Symbols should be nonnegative; X holds {X.min():g}.")
@@ -154,7 +155,8 @@ class CategoricalHMM(BaseHMM):
             law = self.emissionprob_
             if X.max() >= np.shape(law)[1]:
                 raise ValueError(
-                    f"CategoricalHMM: Largest symbol is {X.max():g} but emissionprob_ only has symbols up to {np.shape(law)[1] - 1}."
+                    f"CategoricalHMM: Largest symbol is {X.max():g} but emissionprob_ only has symbols up to "
+                    f"{np.shape(law)[1] - 1}."
                 )
         return self._made(law)
 
@@ -167,7 +169,8 @@ class CategoricalHMM(BaseHMM):
         values = np.asarray(X, dtype=np.float64)
         if values.size and np.nanmax(values, initial=-1) >= law.shape[1]:
             raise ValueError(
-                f"CategoricalHMM: Largest symbol is {np.nanmax(values):g} but the model only emits symbols up to {law.shape[1] - 1}."
+                f"CategoricalHMM: Largest symbol is {np.nanmax(values):g} but the model only emits symbols up to "
+                f"{law.shape[1] - 1}."
             )
         return super()._seen(X, lengths)
 

@@ -43,10 +43,10 @@ class Steps:
 
     @classmethod
     def of(cls, X: FloatArray, starts: States) -> Steps:
-        is_missing = np.isnan(X).all(axis=1)
-        if not is_missing.any():
+        is_present = np.asarray(~np.isnan(X).all(axis=1))
+        if is_present.all():
             return cls(X, None, starts)
-        return cls(np.ascontiguousarray(X[~is_missing]), ~is_missing, starts)
+        return cls(np.ascontiguousarray(X[is_present]), is_present, starts)
 
     @property
     def n_sequences(self) -> int:

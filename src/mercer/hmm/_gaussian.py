@@ -52,7 +52,7 @@ class GaussianEmissions:
         self.covariances = mended(found, self._kind, given.min_covar)
 
     def _belief(self) -> Belief:
-        """A number as the prior of covariances is that on their diagonal; it counts as rows beyond one, or beyond the features."""
+        """A number as the prior of covariances is that on their diagonal; its weight counts beyond one, or beyond d."""
         given, (k, d) = self._params, self.means.shape
         off = outer(self.means - given.means_prior, self._is_full)
         weight = np.broadcast_to(np.asarray(given.means_weight, dtype=np.float64), (k,))
@@ -106,11 +106,11 @@ class GaussianHMM(BaseHMM):
     verbose : bool, default=False
         Log each iteration to the logger `mercer`.
     params, init_params : str, default="stmc"
-        What a fit moves, and what it makes anew from data before: start, transitions, means, covariances. Parameters that are left out
-        can be set as attributes.
+        What a fit moves, and what it makes anew from data before: start, transitions, means, covariances. Parameters that
+        are left out can be set as attributes.
     implementation : {"log", "scaling"}, default="log"
-        Passes in logarithms, or scaled (each step's largest emission taken out), which is faster; a sequence of which scaling leaves no
-        digits is done in logarithms. The results agree to rounding.
+        Passes in logarithms, or scaled (each step's largest emission taken out), which is faster; a sequence of which
+        scaling leaves no digits is done in logarithms. The results agree to rounding.
 
     Attributes
     ----------
@@ -129,8 +129,9 @@ class GaussianHMM(BaseHMM):
 
     Notes
     -----
-    An iteration is O(n (K^2 + K d)), or O(n (K^2 + K d^2)) for matrices. Sequences run side by side. A state that nothing visits keeps its
-    line of transitions, its mean and, unless a prior says otherwise, its covariance. Differences from hmmlearn: see `docs/differences.md`.
+    An iteration is O(n (K^2 + K d)), or O(n (K^2 + K d^2)) for matrices. Sequences run side by side. A state that nothing
+    visits keeps its line of transitions, its mean and, unless a prior says otherwise, its covariance. Differences from
+    hmmlearn: see `docs/differences.md`.
 
     References
     ----------
@@ -215,7 +216,7 @@ class GaussianHMM(BaseHMM):
         if self.covariance_type == "tied":
             return np.array(np.broadcast_to(found, (k, d, d)))
         diagonals = found if self.covariance_type == "diag" else np.repeat(np.asarray(found)[:, None], d, axis=1)
-        return diagonals[:, :, None] * np.eye(d)
+        return np.asarray(diagonals[:, :, None] * np.eye(d))
 
     @covars_.setter
     def covars_(self, covars: Any) -> None:

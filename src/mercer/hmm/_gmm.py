@@ -146,8 +146,8 @@ class GMMHMM(BaseHMM):
     means_prior, means_weight : float or array, default=0.0
         The prior means, and how many rows they count as.
     covars_prior, covars_weight : float, array or None, default=None
-        Of inverse Wishart priors ("full", "tied"): scale and degrees of freedom; of inverse gamma priors ("diag", "spherical"): shape and
-        scale. None says nothing.
+        Of inverse Wishart priors ("full", "tied"): scale and degrees of freedom; of inverse gamma priors ("diag",
+        "spherical"): shape and scale. None says nothing.
     algorithm, random_state, n_iter, tol, verbose, implementation
         As of `GaussianHMM`.
     covariance_type : {"spherical", "diag", "full", "tied"}, default="diag"
@@ -162,8 +162,8 @@ class GMMHMM(BaseHMM):
     weights_ : array of shape (n_components, n_mix)
     means_ : array of shape (n_components, n_mix, n_features)
     covars_ : array
-        Of shape (n_components, n_mix), (n_components, n_mix, n_features), (n_components, n_mix, n_features, n_features) or, tied,
-        (n_components, n_features, n_features).
+        Of shape (n_components, n_mix), (n_components, n_mix, n_features), (n_components, n_mix, n_features, n_features) or,
+        tied, (n_components, n_features, n_features).
     monitor_, n_iter_, history_, certificate_, n_features_in_
         As of `GaussianHMM`.
 
@@ -302,7 +302,8 @@ class GMMHMM(BaseHMM):
         require_law("weights_", arrays["weights_"])
         flat = arrays["covars_"].reshape(-1, *wanted["covars_"][1 if kind == "tied" else 2 :])
         require_positive(f"{kind!r} mixture covars", flat, "full" if kind == "tied" else kind)
-        return MixtureEmissions(*arrays.values(), Beliefs.of(self, k, m, d, params), params)
+        beliefs = Beliefs.of(self, k, m, d, params)
+        return MixtureEmissions(arrays["weights_"], arrays["means_"], arrays["covars_"], beliefs, params)
 
     def _draw(self, state: int, random: Any) -> FloatArray:
         mix = random.choice(self.n_mix, p=self.weights_[state])

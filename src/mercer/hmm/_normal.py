@@ -1,8 +1,8 @@
 """Gaussians that states emit, and the priors of their parameters.
 
-The M step of means and covariances, for sums N, s, S of rows about their own mean m: the mean is (w m0 + N m) / (w + N), and the
-covariance (B + S') / (e + N), where S' is the scatter about the new mean, B holds what priors add to it and e what they count as.
-That is the maximum of the likelihood times |Sigma|^(-e/2) exp(-tr(Sigma^-1 B) / 2).
+The M step of means and covariances, for sums N, s, S of rows about their own mean m: the mean is (w m0 + N m) / (w + N), and
+the covariance (B + S') / (e + N), where S' is the scatter about the new mean, B holds what priors add to it and e what they
+count as. That is the maximum of the likelihood times |Sigma|^(-e/2) exp(-tr(Sigma^-1 B) / 2).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mercer._gaussians import CovarianceType, Moments, SingularCovarianceError, 
 
 
 class Belief(NamedTuple):
-    """What priors say of covariances: scatter and the number of rows that it counts as, in shapes that broadcast to covariances."""
+    """What priors say of covariances: scatter, and the rows that it counts as, in shapes that broadcast to them."""
 
     scatter: Any
     rows: Any
@@ -37,9 +37,9 @@ def scatter_about(moments: Moments, means: FloatArray) -> FloatArray:
     off = means - moments.means()
     scatter = moments.scatter()
     shares = moments.shares
-    if moments.is_full:
-        return scatter + shares[:, None, None] * off[:, :, None] * off[:, None, :]
-    return scatter + shares[:, None] * off**2
+    moved = shares.reshape((-1,) + (1,) * (scatter.ndim - 1)) * outer(off, moments.is_full)
+    about: FloatArray = scatter + moved
+    return about
 
 
 def outer(values: FloatArray, is_full: bool) -> FloatArray:

@@ -137,7 +137,7 @@ class PoissonHMM(BaseHMM):
         return int(np.shape(self.lambdas_)[1])
 
     def _check_values(self, X: FloatArray) -> None:
-        if (X < 0).any() or (X != np.floor(X)).any():
+        if (X < 0).any() or (np.floor(X) != X).any():
             raise ValueError("PoissonHMM: X must hold counts, whole numbers >= 0.")
 
     def _emissions_from_data(self, X: FloatArray, params: SimpleNamespace, random: Any) -> PoissonEmissions:

@@ -190,7 +190,8 @@ class BaseMixture(DensityMixin, MercerEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if not isinstance(n_samples, (int, np.integer)) or n_samples < 1:
             raise ValueError(
-                f"{type(self).__name__}: Invalid value for 'n_samples': {n_samples!r} . The sampling requires at least one sample: "
+                f"{type(self).__name__}: Invalid value for 'n_samples': {n_samples!r} . The sampling requires at least one "
+                "sample: "
                 "it must be an integer >= 1."
             )
         random = as_random_state(getattr(self, "random_state", None))
@@ -200,7 +201,8 @@ class BaseMixture(DensityMixin, MercerEstimator):  # type: ignore[misc]
         covariances = np.asarray(self.covariances_, dtype=np.float64)
         if self.covariance_type == "tied":
             covariances = np.broadcast_to(covariances, (len(counts), *covariances.shape))
-        parts = [draw(random, *gaussian, int(n)) for *gaussian, n in zip(self.means_, covariances, counts, strict=True)]
+        components = zip(self.means_, covariances, counts, strict=True)
+        parts = [draw(random, mean, covariance, int(n)) for mean, covariance, n in components]
         return np.vstack(parts).astype(self.means_.dtype, copy=False), np.repeat(np.arange(len(counts)), counts)
 
     @property

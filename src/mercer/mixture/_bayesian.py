@@ -91,8 +91,8 @@ def _check_covariance(value: Any, kind: CovarianceType, n_features: int) -> Any:
 class Variational:
     """The posterior laws, and the steps that raise the lower bound of the evidence.
 
-    Shares r and laws q(pi), q(mean_k, precision_k) are optimal in turns. Given the shares, the laws are those of conjugate priors. The
-    noise of variance `reg_covar` is in both steps, so that the bound never falls.
+    Shares r and laws q(pi), q(mean_k, precision_k) are optimal in turns. Given the shares, the laws are those of conjugate
+    priors. The noise of variance `reg_covar` is in both steps, so that the bound never falls.
     """
 
     def __init__(self, rows: Rows, kind: CovarianceType, reg_covar: float, priors: Priors) -> None:
@@ -166,8 +166,8 @@ class Variational:
         return self._bound(entropy)
 
     def _bound(self, entropy: float) -> float:
-        """The lower bound without its constants, for laws that are optimal: the entropy of the shares, and the logarithms of the
-        normalisers of the laws."""
+        """The lower bound without its constants, for laws that are optimal: the entropy of the shares, and the logarithms of
+        the normalisers of the laws."""
         k, d = self.means.shape
         log_dets = log_determinants(self.factors, self.covariance_type, d) - d * np.log(self.degrees_of_freedom) / 2
         wishart = wishart_normaliser(self.degrees_of_freedom, log_dets, d)
@@ -176,7 +176,7 @@ class Variational:
             of_weights = float(betaln(*self.concentration).sum())
         else:
             of_weights = float(gammaln(self.concentration).sum() - gammaln(self.concentration.sum()))
-        return entropy + of_precisions + of_weights - d * float(np.log(self.mean_precision).sum()) / 2
+        return float(entropy + of_precisions + of_weights - d * np.log(self.mean_precision).sum() / 2)
 
     def final_objective(self, reached: float) -> float:
         return reached
@@ -208,8 +208,8 @@ def expected_weights(concentration: Any) -> FloatArray:
         return np.asarray(concentration / concentration.sum())
     first, second = (np.asarray(part, dtype=np.float64) for part in concentration)
     left = np.append(1, np.cumprod(second[:-1] / (first + second)[:-1]))
-    weights: FloatArray = first / (first + second) * left
-    return weights / weights.sum()
+    weights = first / (first + second) * left
+    return np.asarray(weights / weights.sum())
 
 
 def expected_logs(concentration: Any, mean_precision: FloatArray, degrees: Any, d: int) -> FloatArray:
@@ -281,8 +281,8 @@ class BayesianGaussianMixture(BaseMixture):
 
     Notes
     -----
-    An iteration is one pass over X, as of `GaussianMixture`. Differences from scikit-learn: the noise is in the lower bound, which
-    never falls; sample weights, by which the default priors count rows too; missing cells.
+    An iteration is one pass over X, as of `GaussianMixture`. Differences from scikit-learn: the noise is in the lower bound,
+    which never falls; sample weights, by which the default priors count rows too; missing cells.
 
     References
     ----------

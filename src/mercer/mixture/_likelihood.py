@@ -33,7 +33,7 @@ def covariances_of(moments: Moments, kind: CovarianceType, reg_covar: float) -> 
     scatter = moments.scatter()
     d = scatter.shape[-1]
     if kind == "tied":
-        return scatter.sum(axis=0) / moments.shares.sum() + reg_covar * np.eye(d)
+        return np.asarray(scatter.sum(axis=0) / moments.shares.sum() + reg_covar * np.eye(d))
     shares = np.maximum(moments.shares, np.finfo(np.float64).tiny)
     if kind == "full":
         return scatter / shares[:, None, None] + reg_covar * np.eye(d)
@@ -42,10 +42,11 @@ def covariances_of(moments: Moments, kind: CovarianceType, reg_covar: float) -> 
 
 
 class Likelihood:
-    """The parameters, and the EM steps that raise their likelihood, the weighted mean of log sum_k pi_k E N(x + noise; mean_k, S_k).
+    """The parameters, and the EM steps that raise their likelihood, the weighted mean of log sum_k pi_k E N(x + noise;
+    mean_k, S_k).
 
-    The noise of variance `reg_covar` is in the objective and not in the covariances alone, which makes these its exact maximum: with it
-    the objective never falls. E log N(x + noise) = log N(x) - reg_covar tr(S_k^-1) / 2.
+    The noise of variance `reg_covar` is in the objective and not in the covariances alone, which makes these its exact
+    maximum: with it the objective never falls. E log N(x + noise) = log N(x) - reg_covar tr(S_k^-1) / 2.
     """
 
     def __init__(
@@ -163,14 +164,14 @@ class Likelihood:
         self.factors = whitening(self.covariances, self.covariance_type)
 
     def _reseed_singular(self, components: list[int]) -> None:
-        """Take a component that has collapsed onto too few rows, whose likelihood is infinite, to where others explain least."""
+        """Take a component whose likelihood is infinite, as it has too few rows, to where others explain least."""
         sound = np.setdiff1d(np.flatnonzero(self.weights > 0), components)
         can_be_mended = self.covariance_type != "tied" and len(sound) > 0
         if not can_be_mended or self.n_resets + len(components) > MOST_RESETS * len(self.means):
             raise ValueError(
-                "GaussianMixture: Fitting the mixture model failed because some components have ill-defined empirical covariance "
-                f"(components {components} hold no more than a few rows, or equal ones). Try to decrease the number of "
-                f"components, increase reg_covar={self._reg_covar:g}, or scale the input data."
+                "GaussianMixture: Fitting the mixture model failed because some components have ill-defined empirical "
+                f"covariance (components {components} hold no more than a few rows, or equal ones). Try to decrease the "
+                f"number of components, increase reg_covar={self._reg_covar:g}, or scale the input data."
             )
         for component in components:
             self._move_to_worst(component, sound)
@@ -197,8 +198,8 @@ class Likelihood:
 class GaussianMixture(BaseMixture):
     r"""A mixture of Gaussians, by expectation maximisation.
 
-    Maximises :math:`\frac1n \sum_i w_i \log \sum_k \pi_k\, N(x_i; \mu_k, \Sigma_k)`, locally, with a little noise on the rows that
-    keeps covariances away from singular ones.
+    Maximises :math:`\frac1n \sum_i w_i \log \sum_k \pi_k\, N(x_i; \mu_k, \Sigma_k)`, locally, with a little noise on the
+    rows that keeps covariances away from singular ones.
 
     Parameters
     ----------
@@ -226,15 +227,16 @@ class GaussianMixture(BaseMixture):
         Log to the logger `mercer` every `verbose_interval` iterations.
     verbose_interval : int, default=10
     missing : {"error", "em"}, default="error"
-        What to do with NaN in X: refuse it, or take the cells as missing at random, in fits (exactly, within EM) and predictions.
+        What to do with NaN in X: refuse it, or take the cells as missing at random, in fits (exactly, within EM) and
+        predictions.
 
     Attributes
     ----------
     weights_ : array of shape (n_components,)
     means_ : array of shape (n_components, n_features)
     covariances_, precisions_, precisions_cholesky_ : arrays
-        Of shape (n_components, n_features, n_features), (n_features, n_features), (n_components, n_features) or (n_components,), by
-        `covariance_type`.
+        Of shape (n_components, n_features, n_features), (n_features, n_features), (n_components, n_features) or
+        (n_components,), by `covariance_type`.
     converged_ : bool
     n_iter_ : int
     lower_bound_ : float
@@ -242,7 +244,8 @@ class GaussianMixture(BaseMixture):
     lower_bounds_ : list of float
         The objective at the start of each iteration.
     n_resets_ : int
-        How often a component that had lost its rows, or had collapsed onto a few, was put where the others explain the rows worst.
+        How often a component that had lost its rows, or had collapsed onto a few, was put where the others explain the rows
+        worst.
     history_ : list of dict
         For each iteration of the best run `lower_bound` and its `change`.
     certificate_ : Certificate
@@ -252,13 +255,13 @@ class GaussianMixture(BaseMixture):
 
     Notes
     -----
-    An iteration is one pass over X, O(n K d^2), or O(n K d) for "diag" and "spherical", and needs memory for K matrices. Rows are
-    centred before they are whitened, and sums are taken about the means: large means cost no digits.
+    An iteration is one pass over X, O(n K d^2), or O(n K d) for "diag" and "spherical", and needs memory for K matrices.
+    Rows are centred before they are whitened, and sums are taken about the means: large means cost no digits.
 
-    Differences from scikit-learn: the objective has the noise in it (minus half of reg_covar times the trace of each precision), so
-    that it never falls; a component without rows is re-seeded where that raises the likelihood; `lower_bound_` is that of the fitted
-    parameters, one step after the last of `lower_bounds_`; sample weights; missing cells. Each pattern of missing cells takes a few
-    matrix factorisations.
+    Differences from scikit-learn: the objective has the noise in it (minus half of reg_covar times the trace of each
+    precision), so that it never falls; a component without rows is re-seeded where that raises the likelihood;
+    `lower_bound_` is that of the fitted parameters, one step after the last of `lower_bounds_`; sample weights; missing
+    cells. Each pattern of missing cells takes a few matrix factorisations.
 
     References
     ----------

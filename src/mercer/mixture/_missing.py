@@ -1,8 +1,8 @@
 """The E step of Gaussians on rows of which cells are missing: exact, pattern by pattern.
 
-Rows that lack the same cells are one pattern. Their densities are those of the cells that are there; what the missing ones add to the
-sums follows from these: given the observed cells, a missing one has the mean B (x_o - mean_o) about its own, with B = S_mo S_oo^-1,
-and the covariance S_mm - B S_om.
+Rows that lack the same cells are one pattern. Their densities are those of the cells that are there; what the missing ones
+add to the sums follows from these: given the observed cells, a missing one has the mean B (x_o - mean_o) about its own, with
+B = S_mo S_oo^-1, and the covariance S_mm - B S_om.
 """
 
 from __future__ import annotations

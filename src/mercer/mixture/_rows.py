@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._gaussians import CovarianceType, Gaussians, Moments
+from mercer._lazy import lazy_property
 from mercer._parallel import effective_threads
 from mercer._statistics import ColumnMoments
 from mercer.cluster import KMeans, kmeans_plusplus
@@ -30,7 +30,7 @@ class Rows:
         lacks = may_lack and bool(np.isnan(X).any())
         return cls(X, weights, Patterns(X) if lacks else None)
 
-    @cached_property
+    @lazy_property
     def variances(self) -> FloatArray:
         """Of the columns; not finite where squares overflow."""
         with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at the result
@@ -77,7 +77,7 @@ def _first_shares(X: FloatArray, weights: FloatArray | None, how: str, n_compone
     n = len(X)
     if how == "random":
         drawn: FloatArray = random.uniform(size=(n, n_components))
-        return drawn / drawn.sum(axis=1)[:, None]
+        return np.asarray(drawn / drawn.sum(axis=1)[:, None])
     shares = np.zeros((n, n_components))
     if how == "kmeans":
         labels = KMeans(n_components, n_init=1, random_state=random).fit(X, sample_weight=weights).labels_

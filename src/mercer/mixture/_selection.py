@@ -43,8 +43,8 @@ def select_n_components(
     n_components : iterable of int, default=range(1, 11)
         The numbers to try.
     criterion : {"bic", "aic"}, default="bic"
-        -2 log-likelihood plus log(n), or 2, for each free parameter: lower is better. The first finds the number of components where
-        there is one; the second looks for good predictions.
+        -2 log-likelihood plus log(n), or 2, for each free parameter: lower is better. The first finds the number of
+        components where there is one; the second looks for good predictions.
     **params
         Parameters of `GaussianMixture`.
 
