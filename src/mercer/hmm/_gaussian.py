@@ -288,4 +288,4 @@ def _checked_covars(covars: Any, kind: CovarianceType, n_components: int) -> Flo
     if kind != "tied" and len(covars) != n_components:
         raise ValueError(f"'{kind}' covars have length {len(covars)}; it must be n_components={n_components}.")
     require_positive(f"'{kind}' covars", covars, kind)
-    return covars
+    return np.asarray(covars)
