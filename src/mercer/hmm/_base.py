@@ -40,6 +40,7 @@ class Monitor:
 
     tol: float
     n_iter: int
+    verbose: bool
     history: list[float]
     converged: bool
 
@@ -66,6 +67,9 @@ class BaseHMM(MercerEstimator):
     _parameter_rules: ClassVar[Mapping[str, Rule]] = _shared_rules
 
     n_components: int
+    verbose: bool
+    n_iter: int
+    tol: float
     algorithm: str
     implementation: str
     init_params: str
@@ -138,7 +142,7 @@ class BaseHMM(MercerEstimator):
         self._require_parameters()
         history = [record["log_posterior"] for record in getattr(self, "history_", [])]
         certificate = getattr(self, "certificate_", None)
-        return Monitor(self.tol, self.n_iter, history, certificate is not None and certificate.status is Status.CONVERGED)
+        return Monitor(self.tol, self.n_iter, bool(self.verbose), history, certificate is not None and certificate.status is Status.CONVERGED)
 
     def score(self, X: Any, lengths: Any = None) -> float:
         """The log-likelihood of the sequences."""

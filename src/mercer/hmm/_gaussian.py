@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from mercer._arrays import FloatArray
 from mercer._gaussians import COVARIANCE_TYPES, CovarianceType, Gaussians, Moments, whitening
-from mercer._params import ArrayLike, OneOf, Real, Rule
+from mercer._params import ArrayLike, OneOf, Real, Rule, check_value
 from mercer.cluster import KMeans
 from mercer.hmm._base import BaseHMM, Letters
 from mercer.hmm._normal import Belief, log_prior, mended, moved_means, outer, ratio, scatter_about
@@ -220,6 +220,7 @@ class GaussianHMM(BaseHMM):
 
     @covars_.setter
     def covars_(self, covars: Any) -> None:
+        check_value(type(self).__name__, "covariance_type", self.covariance_type, self._parameter_rules["covariance_type"])
         self._covars_ = _checked_covars(covars, self.covariance_type, self.n_components)
 
     def _emissions_from_data(self, X: FloatArray, params: SimpleNamespace, random: Any) -> GaussianEmissions:
