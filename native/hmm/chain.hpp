@@ -141,6 +141,8 @@ class Passes {
     }
 
     bool forward_scaled() {
+        constexpr double kLeastProduct = 1e-15;  // times the least scale it is still a normal number
+        double product = 1;                      // of scales whose logarithm is not yet taken
         likelihood_ = 0;
         for (std::size_t t = 0; t < length_; ++t) {
             double top = 0;
@@ -163,8 +165,14 @@ class Passes {
             const S::Vector by = S::broadcast(1 / scale);
             for (std::size_t j = 0; j < width_; j += S::kLanes) S::store(now + j, by * S::load(now + j));
             scales_[t] = 1 / scale;
-            likelihood_ += std::log(scale) + top;
+            likelihood_ += top;
+            product *= scale;
+            if (product < kLeastProduct) {
+                likelihood_ += std::log(product);
+                product = 1;
+            }
         }
+        likelihood_ += std::log(product);
         return true;
     }
 
@@ -175,7 +183,8 @@ class Passes {
             double total = 0;
             for (std::size_t i = 0; i < n_states_; ++i) total += posteriors[t * n_states_ + i] = alpha(t)[i] * scratch_[i];
             if (!(total > 0 && std::isfinite(total))) return false;
-            for (std::size_t i = 0; i < n_states_; ++i) posteriors[t * n_states_ + i] /= total;
+            const double share = 1 / total;
+            for (std::size_t i = 0; i < n_states_; ++i) posteriors[t * n_states_ + i] *= share;
             const S::Vector by = S::broadcast(scales_[t]);
             double* const seen = other(t);
             for (std::size_t j = 0; j < width_; j += S::kLanes)
@@ -200,8 +209,15 @@ class Passes {
         } else {
             chain_.step_back(scratch_.data(), next);
         }
-        for (std::size_t j = 0; j < n_states_; ++j)
-            next[j] = next[j] >= kLeastSum ? std::log(next[j]) + top : exact<kIsForward>(now, j);
+        bool is_exact = true;
+        for (std::size_t j = 0; j < width_; j += S::kLanes) {
+            const S::Vector sum = S::load(next + j);
+            S::store(next + j, math::log(sum) + S::broadcast(top));
+            for (std::size_t l = 0; l < std::min(S::kLanes, n_states_ - j); ++l) is_exact &= sum[l] >= kLeastSum;
+        }
+        if (!is_exact) [[unlikely]]
+            for (std::size_t j = 0; j < n_states_; ++j)
+                if (!(next[j] >= std::log(kLeastSum) + top + 1)) next[j] = exact<kIsForward>(now, j);
         std::fill(next + n_states_, next + width_, kImpossible);
     }
 
@@ -215,6 +231,15 @@ class Passes {
         if (top == kImpossible) return kImpossible;
         for (std::size_t i = 0; i < n_states_; ++i) sum += std::exp(term(i) - top);
         return top + std::log(sum);
+    }
+
+    // Replaces a line by the exponentials of what it has beyond `top`, and returns their sum.
+    double exponentiate_line(double* line, double top) const {
+        std::fill(line + n_states_, line + width_, kImpossible);
+        for (std::size_t j = 0; j < width_; j += S::kLanes) S::store(line + j, math::exp(S::load(line + j) - S::broadcast(top)));
+        double sum = 0;
+        for (std::size_t i = 0; i < n_states_; ++i) sum += line[i];
+        return sum;
     }
 
     static double log_total(const double* values, std::size_t n) {
@@ -242,10 +267,10 @@ class Passes {
     void backward_logs(double* posteriors) {
         std::vector<double> behind(width_, 0.0);
         for (std::size_t t = length_; t-- > 0;) {
-            double* const line = posteriors + t * n_states_;
-            for (std::size_t i = 0; i < n_states_; ++i) line[i] = alpha(t)[i] + behind[i];
-            const double total = log_total(line, n_states_);
-            for (std::size_t i = 0; i < n_states_; ++i) line[i] = std::exp(line[i] - total);
+            for (std::size_t i = 0; i < width_; ++i) scratch_[i] = alpha(t)[i] + behind[i];
+            const double total =
+                exponentiate_line(scratch_.data(), *std::max_element(scratch_.data(), scratch_.data() + n_states_));
+            for (std::size_t i = 0; i < n_states_; ++i) posteriors[t * n_states_ + i] = scratch_[i] / total;
             double* const seen = other(t);
             for (std::size_t i = 0; i < n_states_; ++i) seen[i] = emission(t)[i] + behind[i];
             std::fill(seen + n_states_, seen + width_, kImpossible);
@@ -256,19 +281,33 @@ class Passes {
     // transitions(i, j) += weight sum_t alpha_t(i) others_{t+1}(j) p(i, j).
     void add_transitions(double weight, double* transitions) {
         std::vector<double> sums(n_states_ * width_, 0.0);
-        if (is_scaled_) {
-            add_outer(alphas_.data(), width_, n_states_, others_.data() + width_, length_ - 1, width_, sums.data());
-            for (std::size_t i = 0; i < n_states_; ++i)
-                for (std::size_t j = 0; j < n_states_; ++j)
-                    transitions[i * width_ + j] += weight * sums[i * width_ + j] * std::exp(chain_.log_transition(i, j));
-            return;
-        }
-        for (std::size_t t = 0; t + 1 < length_; ++t)
-            for (std::size_t i = 0; i < n_states_; ++i)
-                for (std::size_t j = 0; j < n_states_; ++j)
-                    sums[i * width_ + j] += std::exp(alpha(t)[i] + chain_.log_transition(i, j) + other(t + 1)[j] - likelihood_);
+        if (!is_scaled_) unlog(weight, transitions);
+        add_outer(alphas_.data(), width_, n_states_, others_.data() + width_, length_ - 1, width_, sums.data());
         for (std::size_t i = 0; i < n_states_; ++i)
-            for (std::size_t j = 0; j < n_states_; ++j) transitions[i * width_ + j] += weight * sums[i * width_ + j];
+            for (std::size_t j = 0; j < n_states_; ++j)
+                if (sums[i * width_ + j] > 0)
+                    transitions[i * width_ + j] += weight * sums[i * width_ + j] * std::exp(chain_.log_transition(i, j));
+    }
+
+    // Replaces logarithms by what they are of, such that the products of alpha_t(i) and others_{t+1}(j) are those over the
+    // likelihood. Where one would overflow, as its transition is next to impossible, the step is added here, term by term.
+    void unlog(double weight, double* transitions) {
+        constexpr double kMost = 300;  // of an exponent, so that sums of many such products are finite
+        for (std::size_t t = 0; t + 1 < length_; ++t) {
+            double *const now = alpha(t), *const seen = other(t + 1);
+            const double top = *std::max_element(now, now + n_states_), next = *std::max_element(seen, seen + n_states_);
+            if (top + next - likelihood_ > kMost) {
+                for (std::size_t i = 0; i < n_states_; ++i)
+                    for (std::size_t j = 0; j < n_states_; ++j)
+                        transitions[i * width_ + j] +=
+                            weight * std::exp(now[i] + chain_.log_transition(i, j) + seen[j] - likelihood_);
+                std::fill_n(now, width_, 0.0);
+                exponentiate_line(seen, next);
+                continue;
+            }
+            exponentiate_line(now, likelihood_ - next);
+            exponentiate_line(seen, next);
+        }
     }
 
     const Chain& chain_;

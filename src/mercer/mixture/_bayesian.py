@@ -27,6 +27,8 @@ from mercer.mixture._base import BaseMixture
 from mercer.mixture._given import check_given, require_positive
 from mercer.mixture._rows import Rows
 
+SINGULAR = 1e-12  # of the largest variance along any direction
+
 
 @dataclass(frozen=True)
 class Priors:
@@ -55,7 +57,7 @@ class Priors:
             1.0 if params.mean_precision_prior is None else params.mean_precision_prior,
             _mean_of(rows) if mean is None else check_given("means", mean, (d,)),
             degrees,
-            _covariance_of(rows, kind) if covariance is None else _check_covariance(covariance, kind, d),
+            _covariance_of(rows, kind, params.reg_covar) if covariance is None else _check_covariance(covariance, kind, d),
         )
 
     def attributes(self) -> dict[str, Any]:
@@ -73,12 +75,17 @@ def _mean_of(rows: Rows) -> FloatArray:
     return mean
 
 
-def _covariance_of(rows: Rows, kind: CovarianceType) -> Any:
-    """The covariance of the rows, each of which counts by its weight; zero of a single row."""
+def _covariance_of(rows: Rows, kind: CovarianceType, reg_covar: float) -> Any:
+    """The covariance of the rows, each of which counts by its weight; with the noise where it is singular without."""
     shares = np.ones((len(rows.X), 1)) if rows.weights is None else rows.weights[:, None]
     moments = Moments.of(rows.complete(), shares, _mean_of(rows)[None], kind)
     covariance = moments.scatter()[0] / (rows.total - 1 if rows.total > 1 else rows.total)
-    return float(covariance.mean()) if kind == "spherical" else covariance
+    if kind == "spherical":
+        covariance = covariance.mean()
+    spectrum = np.linalg.eigvalsh(covariance) if moments.is_full else covariance
+    if np.min(spectrum) <= SINGULAR * np.max(spectrum):
+        covariance = covariance + reg_covar * (np.eye(len(covariance)) if moments.is_full else 1)
+    return float(covariance) if kind == "spherical" else covariance
 
 
 def _check_covariance(value: Any, kind: CovarianceType, n_features: int) -> Any:
