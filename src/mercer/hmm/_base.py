@@ -142,7 +142,13 @@ class BaseHMM(MercerEstimator):
         self._require_parameters()
         history = [record["log_posterior"] for record in getattr(self, "history_", [])]
         certificate = getattr(self, "certificate_", None)
-        return Monitor(self.tol, self.n_iter, bool(self.verbose), history, certificate is not None and certificate.status is Status.CONVERGED)
+        return Monitor(
+            self.tol,
+            self.n_iter,
+            bool(self.verbose),
+            history,
+            certificate is not None and certificate.status is Status.CONVERGED,
+        )
 
     def score(self, X: Any, lengths: Any = None) -> float:
         """The log-likelihood of the sequences."""
