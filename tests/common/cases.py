@@ -175,6 +175,19 @@ CASES: dict[str, Case] = {
         unique_params={"n_clusters": 1},  # starts are drawn by row number, so more clusters may end in other local minima
         grid={"n_clusters": [2, 3]},
     ),
+    **{
+        name: Case(
+            n_large=_FEW_ROWS,
+            params={"n_components": 2, "verbose_interval": 1, "tol": 1e-6, "init_params": "k-means++"},
+            long_params={"n_components": 100, "tol": 0.0, "max_iter": 100_000},
+            fixed_params=lambda X: {"n_components": 1, "tol": 1e-9},
+            unique_params={
+                "n_components": 1
+            },  # starts are drawn by row number, so more components may end in other local maxima
+            grid={"n_components": [1, 2]},
+        )
+        for name in ("GaussianMixture", "BayesianGaussianMixture")
+    },
     "LogisticRegression": Case(
         long_params={"solver": "gd", "tol": 0.0, "max_iter": 1_000_000},
         fixed_params=lambda X: {"tol": 1e-13},

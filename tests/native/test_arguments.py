@@ -46,6 +46,8 @@ SHAPES = {
     "curvature_product": {2: (SIZE + 1,), 3: (SIZE + 1,)},
     "multiclass_epoch": {11: (SIZE + 1, 8), 12: (2,)},
     "kmeans_plusplus": {4: (SIZE + 1,)},
+    "gaussian_expectations": {7: (SIZE * SIZE, SIZE)},
+    "gaussian_moments": {5: (SIZE * SIZE, SIZE)},
     "sparse_column_quantiles": {1: (SIZE + 1,)},
     "softmax_loss": {5: (SIZE, SIZE + 1), 6: (SIZE, SIZE + 1)},
     "SparseColumns": {2: (SIZE + 1,)},
@@ -275,6 +277,11 @@ def _windows(*rest):
     return [np.asfortranarray(_floats(0, SIZE, 3)), _floats(0, SIZE, 2), np.ones(SIZE), *lists, *rest]
 
 
+def _chain(*rest):
+    """Two sequences, as logarithms of emissions, and a chain of three states."""
+    return [-_floats(0, SIZE, 3), np.array([0, 2, SIZE]), np.full(3, 1 / 3), np.full((3, 3), 1 / 3), *rest]
+
+
 NUMBERS, PLACES = np.linspace(0, 1, SIZE), np.tile(np.arange(3), (2, 1))
 # Valid arguments where zeros and the like do not do: by the number of the overload.
 READY = {
@@ -396,6 +403,14 @@ READY = {
         *("gaussian", np.array([2.0, 1.0, 0.5]), True, *_windows(np.arange(SIZE)[::-1].copy(), NUMBERS, 0)),
         *(_guarded((SIZE, 6), np.float64), 2),
     ],
+    "score_sequences": lambda number: _chain(True, _guarded((2,), np.float64), 2),
+    "expect_sequences": lambda number: _chain(
+        True,
+        np.ones(2),
+        *(_guarded(shape, np.float64) for shape in ((2,), (SIZE, 3), (3,), (3, 3))),
+        2,
+    ),
+    "most_likely_paths": lambda number: _chain(_guarded((SIZE,), np.int64), _guarded((2,), np.float64), 2),
     "SearchMetric": lambda number: ["minkowski", 3.0, np.ones(SIZE)],
     "dbscan": lambda number: _density(number, 0.5, 2.0, np.ones(SIZE), _rows_of(np.int64), _rows_of(np.uint8)),
     "optics": lambda number: _density(number, 2, 5.0, *map(_rows_of, (np.int64, np.float64, np.float64, np.int64))),
