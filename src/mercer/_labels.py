@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.multiclass import unique_labels
 
 Labels = npt.NDArray[Any]
 Codes = npt.NDArray[np.intp]
@@ -38,6 +39,19 @@ def require_two_classes(owner: str, classes: Labels) -> None:
         raise ValueError(f"{owner}: y is empty, 0 samples (shape=(0,)) while a minimum of 2 is required.")
     if len(classes) == 1:
         raise ValueError(f"{owner}: y holds 1 class only, {classes[0]!r}; it needs samples of at least 2 classes in the data.")
+
+
+def known_classes(estimator: Any, classes: Any) -> Labels:
+    """The classes of the first call of partial_fit, sorted, which later calls may repeat."""
+    known: Labels | None = getattr(estimator, "classes_", None)
+    if classes is None:
+        if known is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        return known
+    given: Labels = unique_labels(classes)
+    if known is not None and not np.array_equal(known, given):
+        raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}")
+    return given
 
 
 def choose_codes(scores: npt.NDArray[Any], n_classes: int, *, zero_is_second: bool = False) -> Codes:
