@@ -4,6 +4,7 @@
 #include "bindings/groups.hpp"
 #include "bindings/neighbor_models.hpp"
 #include "bindings/neighbors.hpp"
+#include "bindings/sequences.hpp"
 
 NB_MODULE(MERCER_MODULE, m) {
     m.doc() = "Compiled kernels of Mercer. Private: arguments are checked for memory safety only.";
@@ -56,4 +57,5 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_optics(m);
     mercer::bindings::bind_spanning_tree(m);
     mercer::bindings::bind_hierarchy(m);
+    mercer::bindings::bind_mixture(m);
 }
