@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import unique_labels
 Labels = npt.NDArray[Any]
 Codes = npt.NDArray[np.intp]
 
+FEW_CLASSES = 8
 FEW_NUMBERS = 1024  # from the least label to the largest, that are counted rather than sorted
 
 
@@ -62,10 +63,22 @@ def choose_codes(scores: npt.NDArray[Any], n_classes: int, *, zero_is_second: bo
     if n_classes == 1:
         return np.zeros(len(scores), dtype=np.intp)
     if scores.ndim == 2 and not (scores.shape[1] == 1 and n_classes == 2):
-        largest: Codes = scores.argmax(axis=1)
-        return largest
+        return largest_codes(scores)
     values = scores if scores.ndim == 1 else scores[:, 0]
     return (values >= 0 if zero_is_second else values > 0).astype(np.intp)
+
+
+def largest_codes(scores: npt.NDArray[Any]) -> Codes:
+    """The place of the largest of each line, the first of equals; few columns are compared one after another, which is faster."""
+    if not 1 < scores.shape[1] <= FEW_CLASSES:
+        largest: Codes = scores.argmax(axis=1)
+        return largest
+    best, places = np.ascontiguousarray(scores[:, 0]), np.zeros(len(scores), dtype=np.int8)
+    for code in range(1, scores.shape[1]):
+        column = np.ascontiguousarray(scores[:, code])
+        places = np.maximum(places, (column > best) * np.int8(code))  # a later place is a larger number
+        best = np.maximum(best, column)
+    return places.astype(np.intp)
 
 
 def choose_labels(scores: npt.NDArray[Any], classes: Labels, *, zero_is_second: bool = False) -> Labels:

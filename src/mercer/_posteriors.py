@@ -10,9 +10,9 @@ import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import FloatArray
+from mercer._arrays import FloatArray, require_finite
 from mercer._base import MercerEstimator
-from mercer._labels import Labels
+from mercer._labels import Labels, largest_codes
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._trace import warn
@@ -43,6 +43,13 @@ def fall_back(joint: FloatArray, log_priors: FloatArray) -> FloatArray:
     return joint
 
 
+def require_finite_rows(estimator: Any, X: Any, values: FloatArray) -> FloatArray:
+    """Values of rows that were not looked at before: NaN and infinity in X show in them, and are then searched for and refused."""
+    if not np.isfinite(values).all():
+        require_finite(estimator, X)
+    return values
+
+
 def log_of(shares: FloatArray) -> FloatArray:
     """Logarithms of probabilities, of which some may be zero."""
     with np.errstate(divide="ignore"):
@@ -62,7 +69,7 @@ class GenerativeClassifier(ClassifierMixin, MercerEstimator):  # type: ignore[mi
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The most probable class of each row."""
         check_is_fitted(self)
-        labels: npt.NDArray[Any] = self.classes_.take(self._joint_log(X).argmax(axis=1))
+        labels: npt.NDArray[Any] = self.classes_.take(largest_codes(self._joint_log(X)))
         return labels
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -100,7 +107,8 @@ def normalized_priors(owner: str, priors: Any, n_classes: int) -> FloatArray:
     checked = check_priors(owner, priors, n_classes)
     if abs(checked.sum() - 1) > PRIORS_OFF:
         warn(f"{owner}: The priors do not sum to 1 but to {checked.sum():.6g}. Renormalizing")
-    return checked / checked.sum()
+    shares: FloatArray = checked / checked.sum()
+    return shares
 
 
 def present_classes(labels: Labels, codes: Any, weights: FloatArray | None) -> tuple[Labels, Any, int]:

@@ -112,7 +112,8 @@ class BayesClassifier:
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The answer of least expected cost for each row of X, of shape (n_samples, n_features)."""
         shares = self.predict_proba(X)
-        return self.classes_.take((shares @ self._costs).argmin(axis=1))
+        labels: npt.NDArray[Any] = self.classes_.take((shares @ self._costs).argmin(axis=1))
+        return labels
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The posterior probability of each class."""
@@ -166,7 +167,7 @@ class BayesClassifier:
         for label, mass in zip(self.classes_, masses, strict=True):
             if not abs(mass - 1) <= MASS_OFF:
                 raise ValueError(
-                    f"BayesClassifier: the density of class {label!r} integrates to {mass:.6g} over "
+                    f"BayesClassifier: the density of class {label} integrates to {mass:.6g} over "
                     f"bounds={self._bounds.tolist()}; it "
                     "must be 1. Give a density, and bounds that hold all of it."
                 )
@@ -202,8 +203,8 @@ class BayesClassifier:
             variance += prior**2 * least.var(ddof=1) / n
         return BayesRisk(float(value), float(np.sqrt(variance)), "monte_carlo")
 
-    def _rows(self, X: Any) -> FloatArray:
-        X = np.asarray(X, dtype=np.float64)
+    def _rows(self, given: Any) -> FloatArray:
+        X: FloatArray = np.array(given, dtype=np.float64)
         if X.ndim != 2 or X.shape[1] != self.n_features_in_:
             raise ValueError(f"BayesClassifier: X has the shape {X.shape}; it must be (n_samples, {self.n_features_in_}).")
         if np.isnan(X).any():

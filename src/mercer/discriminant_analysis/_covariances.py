@@ -108,7 +108,8 @@ class Estimate:
 def shrunk(covariance: FloatArray, share: float) -> FloatArray:
     """(1 - share) C + share tr(C)/d I."""
     d = len(covariance)
-    return (1 - share) * covariance + share * (np.trace(covariance) / d) * np.eye(d)
+    mixed: FloatArray = (1 - share) * covariance + share * (np.trace(covariance) / d) * np.eye(d)
+    return mixed
 
 
 def ledoit_wolf(centred: FloatArray, covariance: FloatArray, weights: FloatArray | None) -> FloatArray:
@@ -128,7 +129,8 @@ def ledoit_wolf(centred: FloatArray, covariance: FloatArray, weights: FloatArray
     distance = ((S - np.trace(S) / d * np.eye(d)) ** 2).sum() / d
     noise = (np.average(fourth, weights=weights) - (S**2).sum()) / (n * d)
     share = min(max(noise, 0.0), distance) / distance if distance > 0 else 0.0
-    return shrunk(S, share) * np.outer(scale, scale)
+    rescaled: FloatArray = shrunk(S, share) * np.outer(scale, scale)
+    return rescaled
 
 
 def _by_estimator(estimator: Any, rows: FloatArray, weights: FloatArray | None) -> FloatArray:
@@ -139,7 +141,7 @@ def _by_estimator(estimator: Any, rows: FloatArray, weights: FloatArray | None) 
                 f"covariance_estimator={estimator!r} takes no sample_weight; fit without weights, or use shrinkage instead."
             )
         options["sample_weight"] = weights
-    fitted = clone(estimator).fit(rows, **options)
+    fitted = clone(estimator, safe=False).fit(rows, **options)
     if not hasattr(fitted, "covariance_"):
         raise ValueError(f"{type(estimator).__name__} does not have a covariance_ attribute")
     covariance: FloatArray = np.atleast_2d(np.asarray(fitted.covariance_, dtype=np.float64))

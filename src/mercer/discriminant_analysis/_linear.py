@@ -11,14 +11,14 @@ import scipy.linalg
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import FloatArray, check_weights, check_X, check_X_labels
+from mercer._arrays import FloatArray, check_weights, check_X, check_X_labels, require_no_overflow
 from mercer._base import FitTask, fit_method
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, Null, OneOf, Real, Rule, check_params
-from mercer._posteriors import GenerativeClassifier, log_of, normalized_priors, present_classes
+from mercer._posteriors import GenerativeClassifier, log_of, normalized_priors, present_classes, require_finite_rows
 from mercer._statistics import GroupMoments
-from mercer._tuning import Choices, Reals, Space
+from mercer._tuning import Reals, Space
 from mercer.discriminant_analysis._covariances import COVARIANCE_RULES, Classes, Estimate, standardized, usable_deviations
 
 SINGULAR = 1e-13  # an eigenvalue of a correlation matrix that is zero but for rounding
@@ -107,7 +107,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         "tol": Real(least=0),
         "normalizer": OneOf("n", "n-K"),
     }
-    _search_space: ClassVar[Mapping[str, Space]] = {"solver": Choices("lsqr"), "shrinkage": Reals(1e-3, 1.0, log=True)}
+    _search_space: ClassVar[Mapping[str, Space]] = {"tol": Reals(1e-6, 0.3, log=True)}
 
     def __init__(
         self,
@@ -118,6 +118,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         store_covariance: bool = False,
         tol: float = 1e-4,
         covariance_estimator: Any = None,
+        *,
         normalizer: str = "n",
     ) -> None:
         self.solver = solver
@@ -159,6 +160,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         task = FitTask.start(self, X, y)
         classes = Classes(X, codes, len(labels), weights, effective_threads(None))
         moments = GroupMoments.of(X, codes, len(labels), weights, n_threads=classes.n_threads)
+        if not np.isfinite(moments.deviation).all():
+            require_no_overflow(self, X, "squares of its columns")
         shares = moments.weight[:, 0]
         priors = (
             shares / shares.sum()
@@ -169,7 +172,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         found: Solution = getattr(solver, params.solver)(n_components)
         attributes = {
             "classes_": labels,
-            **{name: value.astype(X.dtype) for name, value in self._attributes(found, solver).items()},
+            **_as_peer(self._attributes(found, solver), X.dtype),
             "_max_components": n_components,
             "_n_features_out": n_components,
             "_centre": solver.centre,
@@ -208,8 +211,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _joint_log(self, X: Any) -> FloatArray:
         """Discriminant scores about the centre: what all classes have in common is left out."""
-        X = check_X(self, X, reset=False)
-        return _centred_values(X, self._centre, self._lines, self._starts)
+        X = check_X(self, X, finite="deferred", reset=False)
+        return require_finite_rows(self, X, _centred_values(X, self._centre, self._lines, self._starts))
 
     def discriminant_scores(self, X: Any) -> FloatArray:
         r"""The scores :math:`\delta_k(x)` of the formula above, a column for each class.
@@ -365,6 +368,11 @@ class _Solver:
         rank = int(np.sum(lengths > self._params.tol))
         whitening: FloatArray = vectors[:, :rank] / lengths[:rank] / deviations[:, None]
         return whitening
+
+
+def _as_peer(attributes: dict[str, FloatArray], dtype: Any) -> dict[str, FloatArray]:
+    """In the type of X; covariances, which may be too large for it, in double precision."""
+    return {name: value if name == "covariance_" else value.astype(dtype) for name, value in attributes.items()}
 
 
 def _shares_of(values: FloatArray) -> FloatArray:

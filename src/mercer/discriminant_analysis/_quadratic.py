@@ -10,12 +10,12 @@ import numpy as np
 import scipy.linalg
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import FloatArray, check_weights, check_X, check_X_labels
+from mercer._arrays import FloatArray, check_weights, check_X, check_X_labels, require_no_overflow
 from mercer._base import FitTask, fit_method
 from mercer._gaussians import LOG_TWO_PI, Gaussians, whitening
 from mercer._parallel import effective_threads
 from mercer._params import Bool, OneOf, Real, Rule, check_params
-from mercer._posteriors import GenerativeClassifier, log_of, normalized_priors, present_classes
+from mercer._posteriors import GenerativeClassifier, log_of, normalized_priors, present_classes, require_finite_rows
 from mercer._statistics import GroupScatters
 from mercer._tuning import Reals, Space
 from mercer.discriminant_analysis._covariances import COVARIANCE_RULES, Classes, Estimate, standardized
@@ -137,6 +137,8 @@ class QuadraticDiscriminantAnalysis(GenerativeClassifier):
         task = FitTask.start(self, X, y)
         classes = Classes(X, codes, len(labels), weights, effective_threads(None))
         scatters = classes.scatters()
+        if not np.isfinite(scatters.scatter).all():
+            require_no_overflow(self, X, "squares of its columns")
         _require_rows(classes, labels, params)
         shares = scatters.weight / scatters.weight.sum()
         priors = shares if params.priors is None else normalized_priors(type(self).__name__, params.priors, len(labels))
@@ -150,8 +152,8 @@ class QuadraticDiscriminantAnalysis(GenerativeClassifier):
             "classes_": labels,
             "means_": scatters.mean.astype(X.dtype),
             "priors_": priors,
-            "scalings_": [variances.astype(X.dtype) for variances, _ in axes],
-            "rotations_": [directions.astype(X.dtype) for _, directions in axes],
+            "scalings_": [variances for variances, _ in axes],
+            "rotations_": [directions for _, directions in axes],
             "_means": scatters.mean,
             "_factors": np.stack(factors),
             "_log_priors": log_of(priors),
@@ -184,9 +186,9 @@ class QuadraticDiscriminantAnalysis(GenerativeClassifier):
         return self._joint_log(X)
 
     def _joint_log(self, X: Any) -> FloatArray:
-        X = check_X(self, X, reset=False)
+        X = check_X(self, X, finite="deferred", reset=False)
         constants = self._log_priors + len(self._means[0]) * LOG_TWO_PI / 2  # which the scores leave out
-        return Gaussians(self._means, self._factors, "full", constants).log_densities(X)
+        return require_finite_rows(self, X, Gaussians(self._means, self._factors, "full", constants).log_densities(X))
 
     def decision_function(self, X: Any) -> FloatArray:
         """The discriminant scores, a column for each class; for two classes the log-odds of the second."""

@@ -47,6 +47,16 @@ class NaiveBayesClassifier(GenerativeClassifier):
         raise NotImplementedError
 
 
+def known_labels(estimator: Any, classes: Any) -> Labels:
+    """The classes of the first call of partial_fit; a label that is named twice is an error of the caller's."""
+    labels = known_classes(estimator, classes)
+    if classes is not None and len(labels) < np.size(classes):
+        raise ValueError(
+            f"{type(estimator).__name__}: classes={classes!r} names a label twice; every class must be named once."
+        )
+    return labels
+
+
 class Counts(NamedTuple):
     """What is counted in rows: of each class their weight, and of each class and feature whatever the law counts."""
 
@@ -106,7 +116,7 @@ class CountingNaiveBayes(NaiveBayesClassifier):
         """
         params = check_params(self)
         is_first = not hasattr(self, "classes_")
-        labels = known_classes(self, classes)
+        labels = known_labels(self, classes)
         X, codes = check_X_known_labels(self, X, y, labels, sparse=self._sparse, reset=is_first)
         weights = check_weights(sample_weight, X.shape[0], np.float64)
         task = FitTask.start(self, X, y)

@@ -9,19 +9,21 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from mercer._arrays import LARGEST_INDEX, FloatArray
+from mercer._arrays import FloatArray, check_X
 from mercer._labels import Labels
-from mercer._params import ArrayLike, Integer, Null, Real, Rule
+from mercer._params import ArrayLike, Integer, Null, Real, Rule, check_params
 from mercer._posteriors import fall_back, log_of
 from mercer._tuning import Space
 from mercer.naive_bayes._base import COUNT_RULES, CountingNaiveBayes, Counts
 from mercer.naive_bayes._counts import ALPHAS
 
+MOST_CATEGORIES = 2**24  # of a feature: a table has a number for each of them and each class
 
-class Tables(list[FloatArray]):
+
+class Tables(tuple[FloatArray, ...]):
     """For each feature, counts of classes by categories; those of more categories add up with those of fewer."""
 
-    def __add__(self, other: Any) -> Tables:
+    def __add__(self, other: Any) -> Tables:  # a sum, not a chain
         return Tables(_widened(one, two.shape[1]) + _widened(two, one.shape[1]) for one, two in zip(self, other, strict=True))
 
 
@@ -104,26 +106,28 @@ class CategoricalNB(CountingNaiveBayes):
     def _prepared(self, X: Any, params: SimpleNamespace) -> npt.NDArray[np.intp]:
         if X.min() < 0:
             raise ValueError(f"Negative values in data passed to CategoricalNB (input X): the least is {X.min():g}.")
-        if X.max() > LARGEST_INDEX:
+        if X.max() > MOST_CATEGORIES:
             raise ValueError(
-                f"CategoricalNB: X holds the category {X.max():g}; categories are numbered from 0, to {LARGEST_INDEX} at most. "
-                "OrdinalEncoder numbers them."
+                f"CategoricalNB: X holds values as large as {X.max():g}; categories are numbered from "
+                f"0, to {MOST_CATEGORIES} at "
+                "most. OrdinalEncoder numbers them, on whatever scale they are."
             )
-        return X.astype(np.intp)  # of fractions the whole part, as in scikit-learn
+        numbers: npt.NDArray[np.intp] = X.astype(np.intp)  # of fractions the whole part, as in scikit-learn
+        return numbers
 
     def _count(
         self, X: Any, codes: npt.NDArray[np.intp], labels: Labels, weights: FloatArray | None, params: SimpleNamespace
     ) -> Counts:
         n_classes = len(labels)
-        tables = Tables()
+        tables = []
         for column, n_categories in zip(X.T, self._n_categories(X, params.min_categories), strict=True):
             counted = np.bincount(codes * n_categories + column, weights=weights, minlength=n_classes * n_categories)
             tables.append(counted.reshape(n_classes, n_categories).astype(np.float64))
-        return Counts(np.bincount(codes, weights=weights, minlength=n_classes).astype(np.float64), tables)
+        return Counts(np.bincount(codes, weights=weights, minlength=n_classes).astype(np.float64), Tables(tables))
 
     @staticmethod
     def _n_categories(X: npt.NDArray[np.intp], least: Any) -> npt.NDArray[np.int64]:
-        found = X.max(axis=0).astype(np.int64) + 1
+        found: npt.NDArray[np.int64] = X.max(axis=0).astype(np.int64) + 1
         if least is None:
             return found
         least = np.array(least)
@@ -134,7 +138,7 @@ class CategoricalNB(CountingNaiveBayes):
                 f"CategoricalNB: 'min_categories' should have shape ({X.shape[1]},) when an array-like is provided. Got "
                 f"{least.shape} instead."
             )
-        return np.maximum(found, least).astype(np.int64)
+        return np.asarray(np.maximum(found, least), dtype=np.int64)
 
     def _counted(self) -> Counts:
         return Counts(self.class_count_, Tables(self.category_count_))
@@ -146,6 +150,10 @@ class CategoricalNB(CountingNaiveBayes):
             "feature_log_prob_": [_log_shares(table + alpha) for table in tables],
             "n_categories_": np.array([table.shape[1] for table in tables], dtype=np.int64),
         }
+
+    def _check_rows(self, X: Any) -> Any:
+        X = check_X(self, X, reset=False)
+        return self._prepared(np.minimum(X, MOST_CATEGORIES), check_params(self))
 
     def _joint_of(self, X: npt.NDArray[np.intp]) -> FloatArray:
         joint = np.tile(self.class_log_prior_, (len(X), 1))

@@ -36,7 +36,7 @@ def linear_values(X: Any, lines: FloatArray, starts: FloatArray) -> FloatArray:
     return values
 
 
-def joint_of_events(X: Any, lines: FloatArray, starts: FloatArray, forbidden: FloatArray, required: FloatArray) -> FloatArray:
+def joint_of_events(X: Any, lines: FloatArray, starts: FloatArray, forbidden: Any, required: Any) -> FloatArray:
     """X lines' + starts, and minus infinity where a feature is there that a class forbids, or is not that it requires."""
     joint = linear_values(X, lines, starts)
     if forbidden.any() or required.any():

@@ -7,17 +7,18 @@ from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
-from mercer._arrays import FloatArray, check_weights, check_X, check_X_known_labels, check_X_labels
+from mercer._arrays import FloatArray, check_weights, check_X, check_X_known_labels, check_X_labels, require_no_overflow
 from mercer._base import FitTask, fit_method
 from mercer._gaussians import Gaussians
-from mercer._labels import Labels, known_classes
+from mercer._labels import Labels
 from mercer._parallel import effective_threads
 from mercer._params import ArrayLike, Null, Real, Rule, check_params
-from mercer._posteriors import check_priors, fall_back, log_of, present_classes
+from mercer._posteriors import check_priors, fall_back, log_of, present_classes, require_finite_rows
 from mercer._statistics import ROUNDING, GroupMoments
 from mercer._tuning import Reals, Space
-from mercer.naive_bayes._base import NaiveBayesClassifier
+from mercer.naive_bayes._base import NaiveBayesClassifier, known_labels
 
 LEAST_VARIANCE = 1e-100
 
@@ -95,7 +96,7 @@ class GaussianNB(NaiveBayesClassifier):
         weights = check_weights(sample_weight, len(X), np.float64)
         labels, codes, _ = present_classes(labels, codes, weights)
         task = FitTask.start(self, X, y)
-        moments = GroupMoments.of(X, codes, len(labels), weights, n_threads=effective_threads(None))
+        moments = self._moments_of(X, codes, len(labels), weights)
         return self._finish(task, self._fitted(params, labels, moments, X.dtype))
 
     @fit_method
@@ -116,14 +117,23 @@ class GaussianNB(NaiveBayesClassifier):
         """
         params = check_params(self)
         is_first = not hasattr(self, "classes_")
-        labels = known_classes(self, classes)
+        labels = known_labels(self, classes)
         X, codes = check_X_known_labels(self, X, y, labels, reset=is_first)
         weights = check_weights(sample_weight, len(X), np.float64)
         task = FitTask.start(self, X, y)
-        moments = GroupMoments.of(X, codes, len(labels), weights, n_threads=effective_threads(None))
+        moments = self._moments_of(X, codes, len(labels), weights)
         if not is_first:
             moments = GroupMoments(*self._moments).merge(moments)
         return self._finish(task, self._fitted(params, labels, moments, X.dtype))
+
+    def _moments_of(
+        self, X: FloatArray, codes: npt.NDArray[np.intp], n_classes: int, weights: FloatArray | None
+    ) -> GroupMoments:
+        moments = GroupMoments.of(X, codes, n_classes, weights, n_threads=effective_threads(None))
+        with np.errstate(over="ignore"):
+            if not np.isfinite(moments.deviation.astype(X.dtype)).all():
+                require_no_overflow(self, X, "squares of its columns")
+        return moments
 
     def _fitted(self, params: SimpleNamespace, labels: Labels, moments: GroupMoments, dtype: Any) -> dict[str, Any]:
         """All attributes, from the moments of all rows so far."""
@@ -152,9 +162,10 @@ class GaussianNB(NaiveBayesClassifier):
         return priors
 
     def _check_rows(self, X: Any) -> FloatArray:
-        rows: FloatArray = check_X(self, X, reset=False)
+        rows: FloatArray = check_X(self, X, finite="deferred", reset=False)
         return rows
 
     def _joint_of(self, X: FloatArray) -> FloatArray:
         joint = Gaussians(self._moments[1], 1 / np.sqrt(self._variances), "diag", self._log_priors).log_densities(X)
+        require_finite_rows(self, X, joint)
         return fall_back(joint, self._log_priors)

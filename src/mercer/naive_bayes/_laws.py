@@ -58,7 +58,9 @@ class Law(Protocol):
 
 
 def numbers_of(column: Column) -> FloatArray:
-    """A column of numbers, truths, durations or dates as floats, NaN where missing."""
+    """A column of numbers, truths, durations or dates as floats, NaN where missing; words are no numbers."""
+    if column.storage == WORDS:
+        return np.full(len(column.values), np.nan)
     if column.storage != MOMENT:
         return np.asarray(column.values, dtype=np.float64)
     seconds = column.values.astype("datetime64[us]").astype(np.int64) / 1e6
@@ -120,7 +122,8 @@ class GaussianLaw:
         return _silent(self.of_values(values), np.isnan(values))
 
     def of_values(self, values: FloatArray) -> FloatArray:
-        squares = (values[:, None] - self.means) ** 2 / self.variances
+        with np.errstate(over="ignore"):  # too far from all classes to be told
+            squares = (values[:, None] - self.means) ** 2 / self.variances
         densities: FloatArray = -0.5 * (np.log(2 * np.pi * self.variances) + squares)
         return densities
 

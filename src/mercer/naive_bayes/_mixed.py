@@ -20,6 +20,7 @@ from mercer._tuning import Reals, Space
 from mercer.naive_bayes._base import NaiveBayesClassifier
 from mercer.naive_bayes._laws import BERNOULLI, CATEGORICAL, GAUSSIAN, KERNEL, POISSON, Law, Rows, choose_law, fit_law
 
+LARGEST = 1e150  # whose square is still a number
 LAWS = (GAUSSIAN, BERNOULLI, CATEGORICAL, POISSON, KERNEL)
 
 
@@ -146,7 +147,14 @@ class NaiveBayes(NaiveBayesClassifier):
             validate_data(self, X, reset=reset, skip_check_array=True)
         for number in range(len(table.names)):
             column = table.column(number)
-            if column.storage not in (WORDS, MOMENT) and np.isinf(column.values).any():
+            if column.storage in (WORDS, MOMENT):
+                continue
+            if reset and (largest := np.fmax.reduce(np.abs(column.values), initial=0)) > LARGEST and np.isfinite(largest):
+                raise ValueError(
+                    f"NaiveBayes: column {column.name!r} of X holds values as large as {largest:.3g}, whose squares overflow. "
+                    "Scale X to moderate values first."
+                )
+            if np.isinf(column.values).any():
                 raise ValueError(
                     f"Input X contains infinity or a value too large for dtype('float64'). NaiveBayes: "
                     f"column {column.name!r} holds "
@@ -175,7 +183,8 @@ class NaiveBayes(NaiveBayesClassifier):
         for which, law in (given or {}).items():
             if which not in places or isinstance(which, bool):
                 raise ValueError(
-                    f"NaiveBayes: laws names the column {which!r}, which X does not have; it has {list(table.names)}."
+                    f"NaiveBayes: laws={given!r} names the column {which!r}, which X does not have; it must be one of "
+                    f"{list(table.names)}."
                 )
             if law not in LAWS:
                 raise ValueError(
