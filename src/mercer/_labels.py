@@ -69,7 +69,7 @@ def choose_codes(scores: npt.NDArray[Any], n_classes: int, *, zero_is_second: bo
 
 
 def largest_codes(scores: npt.NDArray[Any]) -> Codes:
-    """The place of the largest of each line, the first of equals; few columns are compared one after another, which is faster."""
+    """The place of the largest of each line, the first of equals; few columns are faster compared one after another."""
     if not 1 < scores.shape[1] <= FEW_CLASSES:
         largest: Codes = scores.argmax(axis=1)
         return largest

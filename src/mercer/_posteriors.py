@@ -44,7 +44,7 @@ def fall_back(joint: FloatArray, log_priors: FloatArray) -> FloatArray:
 
 
 def require_finite_rows(estimator: Any, X: Any, values: FloatArray) -> FloatArray:
-    """Values of rows that were not looked at before: NaN and infinity in X show in them, and are then searched for and refused."""
+    """Values of rows that were not looked at: NaN and infinity in X show in them, and are then searched for and refused."""
     if not np.isfinite(values).all():
         require_finite(estimator, X)
     return values

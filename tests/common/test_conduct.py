@@ -158,7 +158,7 @@ def test_a_warning_points_at_the_line_that_called_fit(estimator):
 
 def _scaler(estimator):
     """One that leaves the estimator values that it takes."""
-    return MinMaxScaler() if get_tags(make(estimator)).input_tags.positive_only else StandardScaler()
+    return MinMaxScaler(clip=True) if get_tags(make(estimator)).input_tags.positive_only else StandardScaler()
 
 
 @every_estimator

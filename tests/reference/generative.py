@@ -23,7 +23,7 @@ def linear_scores(X, y, queries, normalizer):
 
 
 def rule_of_two(X, y, queries):
-    """The rule of the notes for classes +1 and -1, with the inverse that the formula lacks and the pooled covariance over n - 2."""
+    """The rule of the notes for classes +1 and -1, with the inverse that their formula lacks; the covariance is over n - 2."""
     plus, minus = X[y == 1], X[y == -1]
     n, m = len(X), len(plus)
     pooled = ((m - 1) * np.cov(plus.T) + (n - m - 1) * np.cov(minus.T)) / (n - 2)

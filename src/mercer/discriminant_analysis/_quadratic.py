@@ -208,8 +208,9 @@ def _whitening(covariance: FloatArray, mean: FloatArray, label: Any, params: Sim
 
 
 def _axes(covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The variances along the axes of a covariance, the largest first, and the axes."""
+    """The variances along the axes of a covariance, the largest first, and the axes, the largest value of each positive."""
     variances, axes = scipy.linalg.eigh(covariance)
+    axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(len(axes))])
     return np.maximum(variances[::-1], 0), axes[:, ::-1]
 
 
@@ -217,7 +218,7 @@ def _require_rows(classes: Classes, labels: Any, params: SimpleNamespace) -> Non
     """Refuse classes of one row, and those of too few rows for a covariance that nothing makes regular."""
     weights = classes.weights
     n_rows = np.bincount(classes.codes if weights is None else classes.codes[weights > 0], minlength=len(labels))
-    if (n_rows == 1).any():
+    if (n_rows == 1).any() and not (params.solver == "svd" and params.reg_param > 0):
         raise ValueError(
             f"QuadraticDiscriminantAnalysis: y has only 1 sample in class {labels[n_rows.argmin()]}, "
             f"covariance is ill defined. Leave "

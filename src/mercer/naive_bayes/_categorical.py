@@ -118,6 +118,8 @@ class CategoricalNB(CountingNaiveBayes):
     def _count(
         self, X: Any, codes: npt.NDArray[np.intp], labels: Labels, weights: FloatArray | None, params: SimpleNamespace
     ) -> Counts:
+        if weights is not None:  # a category that has no weight is none
+            X, codes, weights = X[weights > 0], codes[weights > 0], weights[weights > 0]
         n_classes = len(labels)
         tables = []
         for column, n_categories in zip(X.T, self._n_categories(X, params.min_categories), strict=True):
