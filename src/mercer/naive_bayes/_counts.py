@@ -114,6 +114,7 @@ class MultinomialNB(FeatureCounts):
     """
 
     _search_space: ClassVar[Mapping[str, Space]] = ALPHAS
+    _no_candidate: ClassVar[str | None] = "it takes counts, not measures"
 
     def __init__(self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None) -> None:
         self.alpha = alpha
@@ -186,6 +187,7 @@ class ComplementNB(FeatureCounts):
 
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {**COUNT_RULES, "norm": Bool()}
     _search_space: ClassVar[Mapping[str, Space]] = {**ALPHAS, "norm": Choices(False, True)}
+    _no_candidate: ClassVar[str | None] = "it takes counts, not measures"
 
     def __init__(
         self,

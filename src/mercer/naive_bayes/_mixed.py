@@ -75,7 +75,7 @@ class NaiveBayes(NaiveBayesClassifier):
     array([[1.1, 0. ]])
     """
 
-    _input_tags: ClassVar[tuple[str, ...]] = ("allow_nan", "categorical", "string")
+    _input_tags: ClassVar[tuple[str, ...]] = ("allow_nan", "string")
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {
         "laws": Mapped() | Null(),
         "alpha": Real(least=0),
