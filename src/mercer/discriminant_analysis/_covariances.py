@@ -141,7 +141,8 @@ def _by_estimator(estimator: Any, rows: FloatArray, weights: FloatArray | None) 
                 f"covariance_estimator={estimator!r} takes no sample_weight; fit without weights, or use shrinkage instead."
             )
         options["sample_weight"] = weights
-    fitted = clone(estimator, safe=False).fit(rows, **options)
+    fitted = clone(estimator, safe=False)
+    fitted.fit(rows, **options)
     if not hasattr(fitted, "covariance_"):
         raise ValueError(f"{type(estimator).__name__} does not have a covariance_ attribute")
     covariance: FloatArray = np.atleast_2d(np.asarray(fitted.covariance_, dtype=np.float64))

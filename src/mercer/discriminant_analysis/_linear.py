@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, check_weights, check_X, check_X_labels, require_no_overflow
 from mercer._base import FitTask, fit_method
+from mercer._linear import linear_predictions
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, Null, OneOf, Real, Rule, check_params
@@ -21,6 +22,7 @@ from mercer._statistics import GroupMoments
 from mercer._tuning import Reals, Space
 from mercer.discriminant_analysis._covariances import COVARIANCE_RULES, Classes, Estimate, standardized, usable_deviations
 
+NEAR = 16.0  # of a sum of products: what single precision may lose of it, no log-odds show
 SINGULAR = 1e-13  # an eigenvalue of a correlation matrix that is zero but for rounding
 
 
@@ -251,10 +253,16 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
 
 def _centred_values(X: FloatArray, centre: FloatArray, lines: FloatArray, starts: FloatArray) -> FloatArray:
-    """(x - centre)' lines + starts, in the type of X; what its type cannot hold of the centre is made up for."""
+    """(x - centre)' lines + starts, in the type of X; what its type cannot hold of the centre is made up for.
+
+    Where the centre is near the origin, its share is no larger than the values themselves and is taken off them: rows are then
+    read as they are.
+    """
     values = np.empty((len(X), len(lines)), dtype=X.dtype)
     if len(lines) == 0:
         return values
+    if (np.abs(lines) @ np.abs(centre)).max() <= NEAR:
+        return linear_predictions(X, lines.astype(X.dtype), (starts - lines @ centre).astype(X.dtype))
     near = centre.astype(X.dtype)
     offset = starts + lines @ (near.astype(np.float64) - centre)
     factor = np.ascontiguousarray(lines.T, dtype=X.dtype)
