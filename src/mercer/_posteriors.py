@@ -37,17 +37,22 @@ def log_posteriors(joint: FloatArray) -> FloatArray:
 def fall_back(joint: FloatArray, log_priors: FloatArray) -> FloatArray:
     """Joint log-probabilities in which a row that is impossible under every class says nothing: its classes have their
     priors."""
-    is_impossible = np.isneginf(joint.max(axis=1)) if joint.size else np.zeros(0, dtype=bool)
-    if is_impossible.any():
-        joint[is_impossible] = log_priors
+    least = -_too_large(joint)
+    if joint.size and not joint.min() > least:
+        joint[joint.max(axis=1) <= least] = log_priors
     return joint
 
 
 def require_finite_rows(estimator: Any, X: Any, values: FloatArray) -> FloatArray:
     """Values of rows that were not looked at: NaN and infinity in X show in them, and are then searched for and refused."""
-    if not np.isfinite(values).all():
+    if values.size and not (values.min() > -_too_large(values) and values.max() < np.inf):
         require_finite(estimator, X)
     return values
+
+
+def _too_large(values: FloatArray) -> float:
+    """What kernels put in the place of infinite values is beyond."""
+    return float(np.finfo(values.dtype).max) / 4
 
 
 def log_of(shares: FloatArray) -> FloatArray:
