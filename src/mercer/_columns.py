@@ -78,7 +78,7 @@ def label(value: Any) -> str:
 
 def refuse(name: str, what: str) -> ValueError:
     return ValueError(
-        f"Column {name!r} of X holds {what}, which no kind of column can stand for. Take it apart into columns of "
+        f"X: column {name!r} holds {what}, which no kind of column can stand for. Take it apart into columns of "
         f"numbers, words or dates first, or leave it out (drop=[{name!r}] of TablePreparer)."
     )
 
