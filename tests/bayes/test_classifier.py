@@ -91,7 +91,7 @@ def test_what_is_no_density_is_refused():
     twice = lambda x: 2 * stats.norm.pdf(x)  # noqa: E731
     with pytest.raises(ValueError, match="class 1 integrates to 2 "):
         BayesClassifier([stats.norm(), twice]).risk()
-    with pytest.raises(ValueError, match="integrates to 0.5"):
+    with pytest.raises(ValueError, match=r"integrates to 0.5"):
         BayesClassifier([stats.norm(), stats.norm()], bounds=(0, 50)).risk()
     with pytest.raises(ValueError, match="densities must be numbers >= 0"):
         BayesClassifier([stats.norm(), lambda x: -np.ones_like(x)]).predict([[0.0]])

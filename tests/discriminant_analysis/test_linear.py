@@ -100,7 +100,7 @@ def test_columns_that_say_nothing_new_are_left_out(solver):
 def test_a_singular_covariance_is_an_error_of_eigen_that_names_the_remedy():
     X, y = _classes(3)
     X = np.column_stack([X, X[:, 0] + X[:, 1]])
-    with pytest.raises(np.linalg.LinAlgError, match="singular.*shrinkage"):
+    with pytest.raises(np.linalg.LinAlgError, match=r"singular.*shrinkage"):
         LinearDiscriminantAnalysis(solver="eigen").fit(X, y)
     assert LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.1).fit(X, y).score(X, y) > 0.5
 
