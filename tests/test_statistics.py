@@ -7,7 +7,15 @@ from hypothesis import given, settings, strategies as st
 
 from mercer._arrays import tidy
 from mercer._matrix import SparseMatrix
-from mercer._statistics import ColumnMoments, ColumnRanges, GroupSums, Products
+from mercer._statistics import (
+    ColumnMoments,
+    ColumnRanges,
+    GroupMoments,
+    GroupScatters,
+    GroupSums,
+    Products,
+    pooled_scatter,
+)
 
 N, D = 60, 4
 KINDS = {"dense": np.asarray, "fortran": np.asfortranarray, "csr": lambda X: tidy(sp.csr_array(X))}
@@ -98,3 +106,45 @@ def test_products_of_parts_merge_and_come_apart_again(is_centred, is_sparse, cut
     left = whole.without(parts[0])
     np.testing.assert_allclose(left.gram, _merged(parts[1:]).gram, rtol=1e-7, atol=1e-8)
     np.testing.assert_allclose(left.means, _merged(parts[1:]).means, rtol=1e-9, atol=1e-10)
+
+
+@settings(max_examples=20, deadline=None)
+@given(cut=cuts)
+def test_moments_and_scatters_of_groups_merge(cut):
+    (X, _, weights), groups = _rows(), np.arange(N) % 3
+    weights[::7] = 0
+    groups[: N // 2] %= 2  # the first parts lack a group
+    makers = (
+        lambda rows: GroupMoments.of(np.asfortranarray(X[rows]), groups[rows], 3, weights[rows], n_threads=1),
+        lambda rows: GroupScatters.of(X[rows].astype(np.float64), groups[rows], 3, weights[rows], n_threads=1),
+    )
+    for of in makers:
+        _assert_equal(_merged([of(part) for part in _parts(cut)]), of(slice(None)))
+    moments = GroupMoments.of(X, groups, 3, weights, n_threads=1)
+    _assert_equal(moments.total(), ColumnMoments.of(X, weights, n_threads=1))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray, lambda X: X[:, ::-1][:, ::-1]])
+def test_scatters_of_groups_are_what_numpy_says(offset, weighted, layout):
+    random = np.random.default_rng(0)
+    X, groups = random.normal(size=(5_000, 21)) + offset, random.integers(3, size=5_000)
+    weights = random.integers(0, 3, size=5_000).astype(float) if weighted else None
+    found = GroupScatters.of(layout(X), groups, 4, weights, n_threads=2)
+    pooled = np.zeros((21, 21))
+    for group in range(3):
+        rows = np.repeat(X, weights.astype(int), axis=0) if weighted else X
+        own = rows[np.repeat(groups, weights.astype(int)) == group] if weighted else rows[groups == group]
+        expected = np.cov(own.T, ddof=0) * len(own)
+        np.testing.assert_allclose(found.scatter[group], expected, atol=1e-6 * len(own))
+        assert found.weight[group] == len(own)
+        pooled += expected
+    assert (found.scatter[3] == 0).all()
+    np.testing.assert_allclose(pooled_scatter(layout(X), groups, found.mean, weights, n_threads=2), pooled, atol=1e-3)
+
+
+def test_missing_values_are_left_out_of_moments_of_groups():
+    X = np.array([[1.0, np.nan], [3.0, 5.0], [np.nan, np.nan]])
+    moments = GroupMoments.of(X, np.array([0, 0, 1]), 2, None, n_threads=1)
+    _assert_equal(moments, ([[2, 1], [0, 0]], [[2, 5], [0, 0]], [[2, 0], [0, 0]]))

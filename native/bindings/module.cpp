@@ -1,6 +1,7 @@
 // The native module: one copy of it is compiled for each instruction-set level, under a name of its own.
 #include "bindings/arrays.hpp"
 #include "bindings/density_kernels.hpp"
+#include "bindings/groups.hpp"
 #include "bindings/neighbor_models.hpp"
 #include "bindings/neighbors.hpp"
 #include "bindings/sequences.hpp"
@@ -12,6 +13,7 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_core(m);
     mercer::bindings::bind_rows(m);
     mercer::bindings::bind_preprocessing(m);
+    mercer::bindings::bind_groups(m);
     mercer::bindings::bind_cluster(m);
     mercer::bindings::bind_linear_model(m);
     mercer::bindings::bind_ridge(m);

@@ -34,6 +34,31 @@ struct Moments {
             weight[j] = both;
         }
     }
+
+    // Of n contiguous rows, the i-th of which weighs weight_of(i); in two passes.
+    template <class Weight>
+    static Moments of_block(const double* block, std::size_t n, std::size_t n_columns, Weight&& weight_of) {
+        Moments moments(n_columns);
+        for (std::size_t i = 0; i < n; ++i) {
+            const double w = weight_of(i);
+            const double* row = block + i * n_columns;
+            for (std::size_t j = 0; j < n_columns; ++j) {
+                const bool present = row[j] == row[j];
+                moments.weight[j] += present ? w : 0.0;
+                moments.mean[j] += present ? w * row[j] : 0.0;
+            }
+        }
+        for (std::size_t j = 0; j < n_columns; ++j) moments.mean[j] /= moments.weight[j] > 0 ? moments.weight[j] : 1.0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const double w = weight_of(i);
+            const double* row = block + i * n_columns;
+            for (std::size_t j = 0; j < n_columns; ++j) {
+                const double delta = row[j] - moments.mean[j];
+                moments.deviation[j] += delta == delta ? w * delta * delta : 0.0;
+            }
+        }
+        return moments;
+    }
 };
 
 // Rows to take at a time so that they are still in the nearest cache when they are read again.
@@ -68,29 +93,11 @@ Moments column_moments(Matrix<const T> x, std::span<const T> weights, Threads th
     const Chunks chunks = column_chunks(x.rows, d);
     ChunkParts<Moments> parts(chunks, Moments(d));
     const double work = static_cast<double>(x.rows) * static_cast<double>(d);
-    for_each_block(x, chunks, threads.for_work(work),
-                   [&](const double* block, std::size_t first, std::size_t n, std::size_t chunk) {
-                       Moments moments(d);
-                       for (std::size_t i = 0; i < n; ++i) {
-                           const double w = weights.empty() ? 1.0 : static_cast<double>(weights[first + i]);
-                           const double* row = block + i * d;
-                           for (std::size_t j = 0; j < d; ++j) {
-                               const bool present = row[j] == row[j];
-                               moments.weight[j] += present ? w : 0.0;
-                               moments.mean[j] += present ? w * row[j] : 0.0;
-                           }
-                       }
-                       for (std::size_t j = 0; j < d; ++j) moments.mean[j] /= moments.weight[j] > 0 ? moments.weight[j] : 1.0;
-                       for (std::size_t i = 0; i < n; ++i) {
-                           const double w = weights.empty() ? 1.0 : static_cast<double>(weights[first + i]);
-                           const double* row = block + i * d;
-                           for (std::size_t j = 0; j < d; ++j) {
-                               const double delta = row[j] - moments.mean[j];
-                               moments.deviation[j] += delta == delta ? w * delta * delta : 0.0;
-                           }
-                       }
-                       parts[chunk].merge(moments);
-                   });
+    for_each_block(
+        x, chunks, threads.for_work(work), [&](const double* block, std::size_t first, std::size_t n, std::size_t chunk) {
+            const auto weight_of = [&](std::size_t i) { return weights.empty() ? 1.0 : static_cast<double>(weights[first + i]); };
+            parts[chunk].merge(Moments::of_block(block, n, d, weight_of));
+        });
     return parts.joined([](Moments& all, const Moments& part) { all.merge(part); });
 }
 

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.multiclass import unique_labels
 
 Labels = npt.NDArray[Any]
 Codes = npt.NDArray[np.intp]
 
+FEW_CLASSES = 8
 FEW_NUMBERS = 1024  # from the least label to the largest, that are counted rather than sorted
 
 
@@ -40,6 +42,19 @@ def require_two_classes(owner: str, classes: Labels) -> None:
         raise ValueError(f"{owner}: y holds 1 class only, {classes[0]!r}; it needs samples of at least 2 classes in the data.")
 
 
+def known_classes(estimator: Any, classes: Any) -> Labels:
+    """The classes of the first call of partial_fit, sorted, which later calls may repeat."""
+    known: Labels | None = getattr(estimator, "classes_", None)
+    if classes is None:
+        if known is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        return known
+    given: Labels = unique_labels(classes)
+    if known is not None and not np.array_equal(known, given):
+        raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}")
+    return given
+
+
 def choose_codes(scores: npt.NDArray[Any], n_classes: int, *, zero_is_second: bool = False) -> Codes:
     """The class of each row: by the sign of one score for two classes, positive for the second, else by the largest score.
 
@@ -48,10 +63,22 @@ def choose_codes(scores: npt.NDArray[Any], n_classes: int, *, zero_is_second: bo
     if n_classes == 1:
         return np.zeros(len(scores), dtype=np.intp)
     if scores.ndim == 2 and not (scores.shape[1] == 1 and n_classes == 2):
-        largest: Codes = scores.argmax(axis=1)
-        return largest
+        return largest_codes(scores)
     values = scores if scores.ndim == 1 else scores[:, 0]
     return (values >= 0 if zero_is_second else values > 0).astype(np.intp)
+
+
+def largest_codes(scores: npt.NDArray[Any]) -> Codes:
+    """The place of the largest of each line, the first of equals; few columns are faster compared one after another."""
+    if not 1 < scores.shape[1] <= FEW_CLASSES:
+        largest: Codes = scores.argmax(axis=1)
+        return largest
+    best, places = np.ascontiguousarray(scores[:, 0]), np.zeros(len(scores), dtype=np.int8)
+    for code in range(1, scores.shape[1]):
+        column = np.ascontiguousarray(scores[:, code])
+        places = np.maximum(places, (column > best) * np.int8(code))  # a later place is a larger number
+        best = np.maximum(best, column)
+    return places.astype(np.intp)
 
 
 def choose_labels(scores: npt.NDArray[Any], classes: Labels, *, zero_is_second: bool = False) -> Labels:

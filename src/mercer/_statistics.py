@@ -14,8 +14,9 @@ import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from mercer._arrays import FloatArray
-from mercer._matrix import SparseMatrix
+from mercer._matrix import SparseMatrix, native_rows
 from mercer._native import kernels
+from mercer._parallel import effective_threads
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)  # a column that varies by less, against its mean, is constant
 CANCELLED = 1e-10  # of a sum of squares about zero: less than this about the mean is not to be trusted
@@ -134,6 +135,17 @@ class Products(NamedTuple):
         return Products(gram, self.means + offset, weight, noise)
 
 
+Groups = npt.NDArray[np.integer[Any]]  # the number of each row's group
+
+
+def _groups(groups: Groups) -> npt.NDArray[np.int64]:
+    return np.ascontiguousarray(groups, dtype=np.int64)
+
+
+def _doubles(weights: FloatArray | None) -> FloatArray | None:
+    return None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+
+
 class GroupSums(NamedTuple):
     """The sums of the rows of each group: of the members of a cluster, or of a class."""
 
@@ -146,18 +158,82 @@ class GroupSums(NamedTuple):
         return cls(np.zeros((n_groups, n_columns)), np.zeros(n_groups), np.zeros(n_groups, dtype=np.int64))
 
     @classmethod
-    def of(cls, X: Any, groups: npt.NDArray[np.integer[Any]], n_groups: int, weights: FloatArray | None = None) -> GroupSums:
+    def of(
+        cls, X: Any, groups: Groups, n_groups: int, weights: FloatArray | None = None, *, n_threads: int | None = None
+    ) -> GroupSums:
         """Of dense or sparse X, for the number of each row's group; the weights are not negative."""
-        n_rows = X.shape[0]
-        weights = np.ones(n_rows) if weights is None else weights.astype(np.float64, copy=False)
-        of_group = sp.csr_array((weights, (groups, np.arange(n_rows))), shape=(n_groups, n_rows))
-        sums = of_group @ X.astype(np.float64, copy=False)
-        members = np.bincount(groups[weights > 0], minlength=n_groups)
-        totals = np.bincount(groups, weights=weights, minlength=n_groups)
-        return cls(sums.toarray() if sp.issparse(sums) else sums, totals, members)
+        groups, weights = _groups(groups), _doubles(weights)
+        sums = np.empty((n_groups, X.shape[1]))
+        rows = native_rows(X.tocsr() if sp.issparse(X) else X)
+        kernels.group_sums(rows, groups, weights, sums, effective_threads(None) if n_threads is None else n_threads)
+        members = np.bincount(groups if weights is None else groups[weights > 0], minlength=n_groups)
+        totals = np.bincount(groups, weights=weights, minlength=n_groups).astype(np.float64, copy=False)
+        return cls(sums, totals, members)
 
     def merge(self, *others: GroupSums) -> GroupSums:
         sums, weights, members = self
         for other in others:
             sums, weights, members = sums + other.sums, weights + other.weights, members + other.members
         return GroupSums(sums, weights, members)
+
+
+class GroupMoments(NamedTuple):
+    """For each group and column: the weight of the values present, their mean (0 where there is none), squared deviations."""
+
+    weight: FloatArray
+    mean: FloatArray
+    deviation: FloatArray
+
+    @classmethod
+    def of(cls, X: FloatArray, groups: Groups, n_groups: int, weights: FloatArray | None, *, n_threads: int) -> GroupMoments:
+        """Of dense X in any memory order; NaN is left out. One pass."""
+        moments = cls(*np.empty((3, n_groups, X.shape[1])))
+        kernels.group_moments(X, _groups(groups), _doubles(weights), *moments, n_threads)
+        return moments
+
+    def merge(self, *others: GroupMoments) -> GroupMoments:
+        """The moments of all rows together (Chan et al.)."""
+        return GroupMoments(*ColumnMoments(*self).merge(*(ColumnMoments(*other) for other in others)))
+
+    def total(self) -> ColumnMoments:
+        """The moments of the columns, of all groups together."""
+        first, *others = (ColumnMoments(*lines) for lines in zip(*self, strict=True))
+        return first.merge(*others)
+
+
+class GroupScatters(NamedTuple):
+    """For each group: its weight, the means of the columns, and the scatter matrix of its rows about them."""
+
+    weight: FloatArray  # of the groups
+    mean: FloatArray  # groups x columns
+    scatter: FloatArray  # groups x columns x columns
+
+    @classmethod
+    def of(cls, X: FloatArray, groups: Groups, n_groups: int, weights: FloatArray | None, *, n_threads: int) -> GroupScatters:
+        """Of dense X in any memory order. Two passes: rows are centred before they are multiplied."""
+        groups, weights, d = _groups(groups), _doubles(weights), X.shape[1]
+        moments = GroupMoments.of(X, groups, n_groups, weights, n_threads=n_threads)
+        scatter = np.empty((n_groups * d, d))
+        kernels.group_scatters(X, groups, weights, moments.mean, scatter, n_threads)
+        return cls(moments.weight[:, 0].copy(), moments.mean, scatter.reshape(n_groups, d, d))
+
+    def merge(self, *others: GroupScatters) -> GroupScatters:
+        """The scatter matrices of all rows together."""
+        merged = self
+        for other in others:
+            weight = merged.weight + other.weight
+            share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+            delta = other.mean - merged.mean
+            between = (merged.weight * share)[:, None, None] * (delta[:, :, None] * delta[:, None, :])
+            scatter = merged.scatter + other.scatter + between
+            merged = GroupScatters(weight, merged.mean + delta * share[:, None], scatter)
+        return merged
+
+
+def pooled_scatter(
+    X: FloatArray, groups: Groups, means: FloatArray, weights: FloatArray | None, *, n_threads: int
+) -> FloatArray:
+    """The scatter matrix of rows about the means of their groups, one for all groups together, in one pass."""
+    scatter = np.empty((X.shape[1], X.shape[1]))
+    kernels.group_scatters(X, _groups(groups), _doubles(weights), np.ascontiguousarray(means), scatter, n_threads)
+    return scatter

@@ -60,6 +60,8 @@ class Case:
     long_params: Mapping[str, Any] | None = None  # make one fit on large data last for many seconds; None: a one-pass fit
     fixed_params: Callable[[Any], dict[str, Any]] = _nothing  # leave nothing to chance or to the number of rows
     iterative_params: Mapping[str, Any] = field(default_factory=dict)  # make it iterate, where the default is a direct method
+    # make few or equal rows enough, where the defaults refuse them
+    regular_params: Mapping[str, Any] = field(default_factory=dict)
     unique_params: Mapping[str, Any] = field(default_factory=dict)  # leave one solution, whatever the order of the rows
     neutral_params: Mapping[str, Any] = field(default_factory=dict)  # predict the most probable class, where that is tuned
     silent_params: Mapping[str, Any] = field(default_factory=dict)  # leave nothing to warn about on data that overlap
@@ -221,6 +223,16 @@ CASES: dict[str, Case] = {
         grid={"alpha": [0.0, 0.01]},
     ),
 }
+
+# Covariances of classes are singular, which is an error, where columns are constant or rows few.
+CASES["QuadraticDiscriminantAnalysis"] = Case(
+    params={"reg_param": 0.1}, regular_params={"reg_param": 0.1}, grid={"reg_param": [0.1, 0.5]}, is_lazy=True
+)
+CASES["LinearDiscriminantAnalysis"] = Case(grid={"tol": [1e-4, 1e-2]}, is_lazy=True)
+CASES["GaussianNB"] = Case(grid={"var_smoothing": [1e-9, 0.1]}, is_lazy=True)
+CASES["NaiveBayes"] = Case(n_large=_FEW_ROWS, grid={"alpha": [0.1, 1.0]}, is_lazy=True)
+for name in ("MultinomialNB", "ComplementNB", "BernoulliNB", "CategoricalNB"):
+    CASES[name] = Case(grid={"alpha": [0.1, 1.0]}, is_lazy=True)
 
 _BEARERS = ("support_", "support_vectors_", "n_support_", "dual_coef_")
 for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "SVCCV", "SVRCV"):
@@ -418,7 +430,7 @@ def make_plain(estimator: type[BaseEstimator]) -> BaseEstimator:
     """An instance with the defaults; what has none is as in `make`."""
     signature = inspect.signature(estimator.__init__).parameters.values()
     needed = [parameter.name for parameter in list(signature)[1:] if parameter.default is parameter.empty]
-    return estimator(**{name: case_of(estimator).params[name] for name in needed})
+    return estimator(**{name: case_of(estimator).params[name] for name in needed}, **case_of(estimator).regular_params)
 
 
 # Of what makes one fit many: members, folds, values to choose from.

@@ -74,8 +74,16 @@ def _assert_close(name: str, one: Any, other: Any, rtol: float) -> None:
         np.testing.assert_allclose(one, other, rtol=rtol, err_msg=name)
     elif isinstance(one, np.ndarray) and one.dtype != object:  # members of an ensemble are compared by what they predict
         np.testing.assert_array_equal(one, other, err_msg=name)
+    elif isinstance(one, list) and all(isinstance(item, np.ndarray) for item in one):
+        assert len(one) == len(other), name
+        for mine, yours in zip(one, other, strict=True):
+            _assert_close(name, mine, yours, rtol)
     elif isinstance(one, (int, str, np.integer)):
         assert one == other, name
+
+
+def _length(value: Any) -> tuple[int, ...]:
+    return (len(value),) if isinstance(value, list) else np.shape(value)[:1]
 
 
 def assert_close(
@@ -95,7 +103,7 @@ def assert_close(
     mine, yours = fitted_attributes(one), fitted_attributes(other)
     assert shared_only or mine.keys() == yours.keys()
     for name in (mine.keys() & yours.keys()) - {*TRACE, *passed_over}:
-        shapes = tuple(np.shape(value)[:1] for value in (mine[name], yours[name]))
+        shapes = tuple(_length(value) for value in (mine[name], yours[name]))
         if n_rows is not None and shapes == ((n_rows[0],), (n_rows[1],)):
             continue
         _assert_close(name, mine[name], yours[name], rtol)

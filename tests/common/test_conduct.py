@@ -14,7 +14,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils import get_tags
 
 from mercer._discovery import public_estimators
@@ -155,18 +155,23 @@ def test_a_warning_points_at_the_line_that_called_fit(estimator):
 # ---- company
 
 
+def _scaler(estimator):
+    """One that leaves the estimator values that it takes."""
+    return MinMaxScaler(clip=True) if get_tags(make(estimator)).input_tags.positive_only else StandardScaler()
+
+
 @every_estimator
 def test_it_works_in_a_pipeline(estimator):
     data = make_data(estimator, always_y=True)
     if hasattr(estimator, "predict") or not hasattr(estimator, "transform"):
-        pipeline = make_pipeline(StandardScaler(), make(estimator)).fit(data.X, data.y)
-        expected = make(estimator).fit(StandardScaler().fit_transform(data.X), data.y)
+        pipeline = make_pipeline(_scaler(estimator), make(estimator)).fit(data.X, data.y)
+        expected = make(estimator).fit(_scaler(estimator).fit_transform(data.X), data.y)
         assert_same_bits(pipeline[-1], expected)
         answer = next((name for name in ("predict", "score_samples") if hasattr(estimator, name)), None)
         if answer is not None:
             assert len(getattr(pipeline, answer)(data.X)) == len(data.X)
         elif hasattr(estimator, "fit_predict"):  # labels the rows of its fit alone
-            labels = make_pipeline(StandardScaler(), make(estimator)).fit_predict(data.X)
+            labels = make_pipeline(_scaler(estimator), make(estimator)).fit_predict(data.X)
             np.testing.assert_array_equal(labels, expected.labels_)
     else:
         pipeline = make_pipeline(make(estimator), Ridge()).fit(data.X, data.y)
@@ -188,7 +193,7 @@ def test_it_works_in_a_grid_search_with_two_processes(estimator):
     data = make_data(estimator, always_y=True)
     is_last = not hasattr(estimator, "transform") or hasattr(estimator, "score")
     scoring = None if hasattr(estimator, "score") or not is_last else _mean_score
-    pipeline = make_pipeline(StandardScaler(), make(estimator)) if is_last else make_pipeline(make(estimator), Ridge())
+    pipeline = make_pipeline(_scaler(estimator), make(estimator)) if is_last else make_pipeline(make(estimator), Ridge())
     grid = {f"{estimator.__name__.lower()}__{name}": values for name, values in case_of(estimator).grid.items()}
     parallel = GridSearchCV(pipeline, grid, cv=2, n_jobs=2, scoring=scoring).fit(data.X, data.y)
     serial = GridSearchCV(clone(pipeline), grid, cv=2, n_jobs=1, scoring=scoring).fit(data.X, data.y)

@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import unique_labels
 
 from mercer._arrays import FloatArray, check_weights, check_X_known_labels, check_X_labels
 from mercer._base import FitTask, fit_method
+from mercer._labels import known_classes
 from mercer._linear import LinearClassifier
 from mercer.linear_model._online.fit import OnlineLearner, finite_of
 from mercer.linear_model._online.stochastic import Problem
@@ -58,17 +58,10 @@ class OnlineClassifier(LinearClassifier, OnlineLearner):
 
     def _known_classes(self, classes: Any) -> npt.NDArray[Any]:
         """Those of the first call of partial_fit, which later calls may repeat."""
-        known: npt.NDArray[Any] | None = getattr(self, "classes_", None)
-        if classes is None:
-            if known is None:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            return known
-        given: npt.NDArray[Any] = unique_labels(classes)
-        if known is not None and not np.array_equal(known, given):
-            raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}")
-        if len(given) < 2:
+        known = known_classes(self, classes)
+        if len(known) < 2:
             raise ValueError(f"{type(self).__name__}: classes={classes!r} is not valid; it must hold at least 2 classes.")
-        return given
+        return known
 
     def _class_weights(
         self, class_weight: Any, classes: npt.NDArray[Any], codes: npt.NDArray[np.intp], weights: FloatArray | None

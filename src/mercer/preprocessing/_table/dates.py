@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from mercer._arrays import FloatArray
+from mercer._columns import Column
 from mercer._saved import saved
-from mercer.preprocessing._table.columns import Column
 from mercer.preprocessing._table.needs import Needs
 from mercer.preprocessing._table.scale import Scale, fit_scale
 from mercer.preprocessing._table.treatments import MISSING_SUFFIX, describe_missing

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from mercer._columns import Column, Table
 from mercer._params import _REFUSED, Rule
-from mercer.preprocessing._table.columns import Column, Table
 from mercer.preprocessing._table.dates import DateTreatment
 from mercer.preprocessing._table.kinds import USED_KINDS, Finding, KindFinder, as_kind
 from mercer.preprocessing._table.needs import Needs

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
 from mercer._base import FitTask, MercerEstimator, fit_method
+from mercer._columns import Table
 from mercer._params import Bool, Fittable, Infinity, Integer, Null, OneOf, Real, Rule, check_params
-from mercer.preprocessing._table.columns import Table
 from mercer.preprocessing._table.kinds import as_kind
 from mercer.preprocessing._table.needs import needs_of
 from mercer.preprocessing._table.plan import ColumnList, Kinds, make_report, output_names, plan_table
@@ -199,7 +199,7 @@ class TablePreparer(TransformerMixin, MercerEstimator):  # type: ignore[misc]
         self
         """
         params = check_params(self)
-        table = X if isinstance(X, Table) else Table.of(X)
+        table = X if isinstance(X, Table) else Table.of(X, "TablePreparer")
         task = FitTask.start(self, table.source)
         treatments, found = plan_table(table, params, needs_of(params))
         is_code = [treatment.is_categorical for _, treatment in treatments for _ in treatment.suffixes]
@@ -218,7 +218,7 @@ class TablePreparer(TransformerMixin, MercerEstimator):  # type: ignore[misc]
 
     def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
         """`fit` and `transform` with the table read once. Parameters as in `fit`."""
-        table = Table.of(X)
+        table = Table.of(X, "TablePreparer")
         return self.fit(table)._write(table, range(len(table.names)))
 
     def transform(self, X: Any) -> FloatArray:
@@ -234,7 +234,7 @@ class TablePreparer(TransformerMixin, MercerEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples, n_features_out)
         """
         check_is_fitted(self)
-        table = Table.of(X)
+        table = Table.of(X, "TablePreparer")
         return self._write(table, self._places_in(table))
 
     def _places_in(self, table: Table) -> Any:

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 
 from mercer._arrays import FloatArray
+from mercer._columns import Column
 from mercer._parallel import serial_blas
 from mercer._saved import saved
-from mercer.preprocessing._table.columns import Column
 from mercer.preprocessing._table.needs import Needs
 from mercer.preprocessing._table.treatments import MISSING_SUFFIX, describe_missing
 

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from mercer._arrays import FloatArray
+from mercer._columns import Column
 from mercer._saved import saved
-from mercer.preprocessing._table.columns import Column
 from mercer.preprocessing._table.needs import Needs
 from mercer.preprocessing._table.scale import Scale, fit_scale
 

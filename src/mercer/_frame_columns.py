@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.preprocessing._table.columns import (
+from mercer._columns import (
     BOOLEAN,
     DURATION,
     MOMENT,

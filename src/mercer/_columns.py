@@ -78,8 +78,8 @@ def label(value: Any) -> str:
 
 def refuse(name: str, what: str) -> ValueError:
     return ValueError(
-        f"TablePreparer: column {name!r} holds {what}, which no kind of column can stand for. Take it apart into columns of "
-        f"numbers, words or dates first, or leave it out with drop=[{name!r}]."
+        f"X: column {name!r} holds {what}, which no kind of column can stand for. Take it apart into columns of "
+        f"numbers, words or dates first, or leave it out (drop=[{name!r}] of TablePreparer)."
     )
 
 
@@ -179,24 +179,24 @@ class Table:
         return self._columns[number]
 
     @classmethod
-    def of(cls, X: Any) -> Table:
-        """A pandas or polars frame, a dict of columns, or anything that makes a two-dimensional array."""
+    def of(cls, X: Any, owner: str) -> Table:
+        """A pandas or polars frame, a dict of columns, or anything that makes a two-dimensional array; for `owner`."""
         if isinstance(X, Mapping) and not sp.issparse(X):  # SciPy has matrices that are dicts
-            return cls._of_mapping(X)
+            return cls._of_mapping(X, owner)
         if hasattr(X, "collect") and hasattr(X, "collect_schema"):
-            raise TypeError("TablePreparer: X is lazy; call its collect() first.")
+            raise TypeError(f"{owner}: X is lazy; call its collect() first.")
         if hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "shape") and len(X.shape) == 2:
-            return cls._of_frame(X)
-        X = check_array(X, dtype=None, ensure_all_finite=False, estimator="TablePreparer")
+            return cls._of_frame(X, owner)
+        X = check_array(X, dtype=None, ensure_all_finite=False, estimator=owner)
         names = tuple(f"x{number}" for number in range(X.shape[1]))
         return cls(X, names, False, X.shape[0], lambda number: array_column(names[number], X[:, number]))
 
     @classmethod
-    def _of_mapping(cls, X: Mapping[Any, Any]) -> Table:
+    def _of_mapping(cls, X: Mapping[Any, Any], owner: str) -> Table:
         arrays = [np.asarray(values) for values in X.values()]
         if any(values.ndim != 1 for values in arrays) or len({len(values) for values in arrays}) > 1:
-            raise ValueError("TablePreparer: a dict of columns must hold one-dimensional arrays of one length.")
-        names, has_names = _check_names(list(X), (len(arrays[0]) if arrays else 0, len(arrays)))
+            raise ValueError(f"{owner}: a dict of columns must hold one-dimensional arrays of one length.")
+        names, has_names = _check_names(owner, list(X), (len(arrays[0]) if arrays else 0, len(arrays)))
 
         def read(number: int) -> Column:
             values = arrays[number]
@@ -207,29 +207,29 @@ class Table:
         return cls(X, names, has_names, len(arrays[0]), read)
 
     @classmethod
-    def _of_frame(cls, X: Any) -> Table:
-        from mercer.preprocessing._table.frames import pandas_column, polars_column
+    def _of_frame(cls, X: Any, owner: str) -> Table:
+        from mercer._frame_columns import pandas_column, polars_column
 
-        names, has_names = _check_names(list(X.columns), X.shape)
+        names, has_names = _check_names(owner, list(X.columns), X.shape)
         if hasattr(X, "iloc"):
             return cls(X, names, has_names, X.shape[0], lambda number: pandas_column(names[number], X.iloc[:, number]))
         return cls(X, names, has_names, X.shape[0], lambda number: polars_column(names[number], X.to_series(number)))
 
 
-def _check_names(names: list[Any], shape: tuple[int, int]) -> tuple[tuple[str, ...], bool]:
+def _check_names(owner: str, names: list[Any], shape: tuple[int, int]) -> tuple[tuple[str, ...], bool]:
     """The names of columns as words, and whether they are names at all: as in scikit-learn, only strings are."""
     for count, what in ((shape[1], "feature(s)"), (shape[0], "sample(s)")):
         if count == 0:
-            raise ValueError(f"Found array with 0 {what} (shape={shape}) while a minimum of 1 is required by TablePreparer.")
+            raise ValueError(f"Found array with 0 {what} (shape={shape}) while a minimum of 1 is required by {owner}.")
     n_strings = sum(isinstance(name, str) for name in names)
     if 0 < n_strings < len(names):
         strange = next(name for name in names if not isinstance(name, str))
         raise TypeError(
-            f"TablePreparer: some column names are strings and {strange!r} is not. Feature names are only supported if all "
+            f"{owner}: some column names are strings and {strange!r} is not. Feature names are only supported if all "
             "are strings; convert them, e.g. with X.columns = X.columns.astype(str)."
         )
     if len(set(names)) < len(names):
         twice = next(name for place, name in enumerate(names) if name in names[:place])
-        raise ValueError(f"TablePreparer: two columns are named {twice!r}; every column needs a name of its own.")
+        raise ValueError(f"{owner}: two columns are named {twice!r}; every column needs a name of its own.")
     has_names = n_strings > 0
     return (tuple(names) if has_names else tuple(f"x{number}" for number in range(len(names)))), has_names
