@@ -1,6 +1,7 @@
 // The native module: one copy of it is compiled for each instruction-set level, under a name of its own.
 #include "bindings/arrays.hpp"
 #include "bindings/density_kernels.hpp"
+#include "bindings/hierarchies.hpp"
 #include "bindings/neighbor_models.hpp"
 #include "bindings/neighbors.hpp"
 
@@ -54,4 +55,7 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_optics(m);
     mercer::bindings::bind_spanning_tree(m);
     mercer::bindings::bind_hierarchy(m);
+    mercer::bindings::bind_linkage(m);
+    mercer::bindings::bind_graph_linkage(m);
+    mercer::bindings::bind_cluster_measures(m);
 }
