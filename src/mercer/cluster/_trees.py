@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
 from sklearn.utils import check_array
 
 from mercer._arrays import FLOATS, FloatArray
