@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def free_memory(proc: Path = Path("/proc"), cgroup: Path = Path("/sys/fs/cgroup")) -> float:
-    """Bytes that this process may still have, by the machine, its control group and its own limit; infinity where nobody tells."""
+    """Bytes that this process may still have, by the machine, its control group and its own limit; infinity if unknown."""
     return min(_of_machine(proc), _of_group(cgroup), _of_limit(proc))
 
 

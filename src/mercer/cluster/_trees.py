@@ -150,9 +150,9 @@ def _peer_tree(
         raise ValueError(f"{name}: Cannot provide more clusters than samples. n_clusters={n_clusters} was asked, of {n} rows.")
     if connectivity is None and n_clusters is not None:
         warn(
-            f"{name}: Partial build of the tree is implemented only for structured clustering (i.e. with explicit connectivity). "
-            "The algorithm will build the full tree and only retain the lower branches required for the specified number of "
-            "clusters."
+            f"{name}: Partial build of the tree is implemented only for structured clustering (i.e. with explicit "
+            "connectivity). The algorithm will build the full tree and only retain the lower branches required for the "
+            "specified number of clusters."
         )
     n_merges = n - 1 if connectivity is None or n_clusters is None else n - n_clusters
     tree, n_components = build(

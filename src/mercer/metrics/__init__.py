@@ -1,4 +1,4 @@
-"""Measures of how good predictions are: of classes, of clusters, of scores and probabilities, of numbers; and scorers made of them.
+"""Measures of how good predictions are: of classes, clusters, scores and probabilities, and numbers; and scorers made of them.
 
 What scikit-learn has goes by its names, parameters and meaning. Multilabel indicators are counted by scikit-learn; measures of
 rankings are its own, passed on.

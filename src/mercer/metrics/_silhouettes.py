@@ -50,7 +50,7 @@ class Labeled:
             raise ValueError(f"Number of labels is {self.n_clusters}. Valid values are 2 to n_samples - 1 (inclusive)")
 
     def kept(self, *names: str) -> Iterator[tuple[Codes, list[FloatArray]]]:
-        """Some rows at a time: their numbers, and what is kept of their distances to each cluster ("sum", "least", "greatest")."""
+        """Some rows at a time: their numbers, and the "sum", "least" or "greatest" of their distances to each cluster."""
         if isinstance(self.metric, str) and self.metric in STREAMED and not self.options and not sp.issparse(self.X):
             yield from self._streamed(names)
         else:
@@ -72,9 +72,10 @@ class Labeled:
     def _by_blocks(self, names: tuple[str, ...]) -> Iterator[tuple[Codes, list[FloatArray]]]:
         step = max(1, BLOCK // max(self.n_rows, self.n_clusters))
         is_given = isinstance(self.metric, str) and self.metric == "precomputed"
+        X = self.X if is_given or callable(self.metric) else self.X.astype(np.float64, copy=False)
         for begin in range(0, self.n_rows, step):
-            some = self.X[begin : begin + step]
-            block: Any = some if is_given else pairwise_distances(some, self.X, metric=self.metric, **self.options)
+            some = X[begin : begin + step]
+            block: Any = some if is_given else pairwise_distances(some, X, metric=self.metric, **self.options)
             block = np.ascontiguousarray(block.toarray() if sp.issparse(block) else block, dtype=np.float64)
             if not is_given and isinstance(self.metric, str):
                 block[np.arange(len(block)), begin + np.arange(len(block))] = 0
