@@ -206,8 +206,8 @@ def check_cut(estimator: Any, params: SimpleNamespace) -> None:
     owner = type(estimator).__name__
     if (params.n_clusters is None) == (params.distance_threshold is None):
         raise InvalidParameterError(
-            f"{owner}: Exactly one of n_clusters and distance_threshold has to be set, and the other needs to be None; they are "
-            f"{params.n_clusters!r} and {params.distance_threshold!r}."
+            f"{owner}: Exactly one of n_clusters and distance_threshold has to be set, and the other needs to be None; "
+            f"they are {params.n_clusters!r} and {params.distance_threshold!r}."
         )
     if params.distance_threshold is not None and not getattr(params, "compute_full_tree", True):
         raise InvalidParameterError(f"{owner}: compute_full_tree must be True if distance_threshold is set; it is False.")

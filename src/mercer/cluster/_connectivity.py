@@ -45,10 +45,7 @@ def connect(owner: str, connectivity: Any, distances: Dissimilarities) -> tuple[
 def _bridges(distances: Dissimilarities, labels: npt.NDArray[Any], n_components: int) -> Any:
     """An edge between the nearest rows of each two components."""
     members = [np.flatnonzero(labels == label) for label in range(n_components)]
-    ends: list[tuple[int, int]] = []
-    for i in range(n_components):
-        for j in range(i):
-            ends.append(_nearest(distances, members[i], members[j]))
+    ends = [_nearest(distances, members[i], members[j]) for i in range(n_components) for j in range(i)]
     rows, columns = np.array(ends).T
     n = distances.n_rows
     return sp.csr_array((np.ones(2 * len(ends)), (np.r_[rows, columns], np.r_[columns, rows])), shape=(n, n))

@@ -169,7 +169,7 @@ def _peer_tree(
     return (*found, tree.heights) if return_distance else found
 
 
-def _hierarchy_of(tree: Any) -> Hierarchy:
+def hierarchy_of(tree: Any) -> Hierarchy:
     """That of a fitted model, or of a linkage matrix."""
     matrix = getattr(tree, "linkage_matrix_", None)
     if matrix is None and hasattr(tree, "fit"):
@@ -204,7 +204,7 @@ def cut_linkage(tree: Any, n_clusters: int | None = None, *, height: float | Non
     """
     if (n_clusters is None) == (height is None):
         raise TypeError("cut_linkage: exactly one of n_clusters and height must be given.")
-    hierarchy = _hierarchy_of(tree)
+    hierarchy = hierarchy_of(tree)
     if n_clusters is not None:
         return hierarchy.cut(check_value("cut_linkage", "n_clusters", n_clusters, Integer(1)))
     return hierarchy.cut_at(check_value("cut_linkage", "height", height, Real(least=0)))
@@ -236,7 +236,7 @@ def suggest_n_clusters(tree: Any, *, max_clusters: int | None = None) -> int:
     >>> suggest_n_clusters(AgglomerativeClustering(linkage="average").fit(X))
     3
     """
-    hierarchy = _hierarchy_of(tree)
+    hierarchy = hierarchy_of(tree)
     most = check_value("suggest_n_clusters", "max_clusters", max_clusters, Null() | Integer(2))
     heights = np.concatenate([[0.0], np.sort(hierarchy.reach)])
     gaps = np.diff(heights)[1:][::-1]  # from the one that leaves two clusters on
