@@ -98,6 +98,10 @@ _SPARSE_CV = Case(
 _WITHIN = {"radius": np.inf}  # whatever the data are, no row is without neighbours, and each has all
 
 CASES: dict[str, Case] = {
+    # Times grow with the square of the rows.
+    "AgglomerativeClustering": Case(n_large=2_000, n_long=30_000, grid={"n_clusters": [2, 3]}),
+    "FeatureAgglomeration": Case(n_large=2_000, n_long=30_000, grid={"n_clusters": [2, 3]}),
+    "DivisiveClustering": Case(n_large=600, n_long=6_000, grid={"n_clusters": [2, 3]}),
     "PCA": Case(grid={"n_components": [2, 3]}),
     "IncrementalPCA": Case(grid={"n_components": [2, 3]}),
     "TruncatedSVD": Case(params={"n_components": 1}, grid={"n_components": [2, 3]}),

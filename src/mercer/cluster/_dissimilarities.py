@@ -86,7 +86,7 @@ class Dissimilarities:
         return np.concatenate([np.zeros(0), *found])
 
     def blocks(self) -> Iterator[tuple[int, FloatArray]]:
-        """Some whole rows of the lower triangle at a time: the first of them, and their distances to all up to the last of them."""
+        """Some whole rows of the lower triangle at a time: the first of them, and their distances to all up to the last."""
         step = max(1, min(256, BLOCK // self.n_rows))
         for begin in range(0, self.n_rows, step):
             end = min(begin + step, self.n_rows)

@@ -59,8 +59,8 @@ class DivisiveClustering(ClusterMixin, MercerEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Half a matrix of distances, 4 n^2 bytes. O(n^2) time where splits take off few rows, O(n^2 log n) where they halve, O(n^3) at
-    worst.
+    Half a matrix of distances, 4 n^2 bytes. O(n^2) time where splits take off few rows, O(n^2 log n) where they halve, O(n^3)
+    at worst.
 
     References
     ----------
