@@ -54,8 +54,8 @@ def require_metric(owner: str, linkage: str, metric: Metric) -> None:
     is_euclidean = isinstance(metric, str) and metric in EUCLIDEAN
     if linkage == "ward" and not is_euclidean:
         raise ValueError(
-            f"{owner}: {metric} was provided as metric. Ward can only work with euclidean distances: metric must be 'euclidean' "
-            "or 'l2', or linkage another one."
+            f"{owner}: {metric} was provided as metric. Ward can only work with euclidean distances: metric must be "
+            "'euclidean' or 'l2', or linkage another one."
         )
     if linkage in OF_MEANS and not (is_euclidean or (isinstance(metric, str) and metric == "precomputed")):
         raise ValueError(
