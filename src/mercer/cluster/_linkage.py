@@ -59,8 +59,8 @@ def require_metric(owner: str, linkage: str, metric: Metric) -> None:
         )
     if linkage in OF_MEANS and not (is_euclidean or (isinstance(metric, str) and metric == "precomputed")):
         raise ValueError(
-            f"{owner}: metric={metric!r} is not valid with linkage={linkage!r}, which is made of the means of clusters; it must "
-            "be 'euclidean', or 'precomputed' with Euclidean distances."
+            f"{owner}: metric={metric!r} is not valid with linkage={linkage!r}, which is made of the means of clusters; it "
+            "must be 'euclidean', or 'precomputed' with Euclidean distances."
         )
 
 
