@@ -98,8 +98,8 @@ class AgglomerativeClustering(ClusterMixin, MercerEstimator):  # type: ignore[mi
 
     Where several pairs are equally near any of them may come first, as in SciPy; hierarchies are the same otherwise.
 
-    Differences from scikit-learn: linkages "weighted", "centroid" and "median"; metrics of two rows; a threshold cuts below
-    merges whose parts are as high, where there are inversions; `compute_full_tree=False` holds for single linkage too.
+    Differences from scikit-learn: linkages "weighted", "centroid" and "median", whose thresholds undo merges of high parts too;
+    metrics of two rows; `compute_full_tree=False` holds for single linkage too.
 
     References
     ----------
@@ -174,8 +174,11 @@ class AgglomerativeClustering(ClusterMixin, MercerEstimator):  # type: ignore[mi
         """Merge the rows of `objects`, which are those of X, or its columns."""
         task = FitTask.start(self, X)
         tree, n_components, is_full = _grow(self, objects, params)
-        if params.distance_threshold is not None:
+        if params.distance_threshold is not None and params.connectivity is None:
             n_clusters, labels = tree.count_above(params.distance_threshold), tree.cut_at(params.distance_threshold)
+        elif params.distance_threshold is not None:  # along a graph heights may fall: as many merges are undone as are too high
+            n_clusters = int(np.count_nonzero(tree.heights >= params.distance_threshold)) + 1
+            labels = tree.cut(n_clusters)
         else:
             n_clusters, labels = params.n_clusters, tree.cut(params.n_clusters) if is_full else tree.tops()
         attributes = {

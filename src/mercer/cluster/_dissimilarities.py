@@ -53,6 +53,7 @@ class Dissimilarities:
             _require_distances(owner, X)
         elif self.is_euclidean:
             self.X, self.scale = _centred(X)
+        require_directions(owner, self.X, metric)
         rows = RowDistances(self.X, metric=ALIASES.get(metric, metric) if isinstance(metric, str) else metric)
         self._X, self._metric, self._params = rows.X, rows.metric, rows.params
 
@@ -109,6 +110,15 @@ class Dissimilarities:
                 block *= block
             kernels.condense_rows(block, begin, n, values, self.n_threads)
         return values
+
+
+def require_directions(owner: str, X: FloatArray, metric: Metric) -> None:
+    """Refuse rows of zeros where angles are measured."""
+    if isinstance(metric, str) and metric == "cosine" and not X.any(axis=1).all():
+        raise ValueError(
+            f"{owner}: metric='cosine' cannot be used when X contains zero vectors, which have no direction; row "
+            f"{int(np.argmin(X.any(axis=1)))} is one. Leave such rows out, or take another metric."
+        )
 
 
 def _takes_two(metric: Callable[..., Any]) -> bool:

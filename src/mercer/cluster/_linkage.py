@@ -12,7 +12,7 @@ from mercer._memory import free_memory
 from mercer._native import kernels
 from mercer.cluster._connectivity import connect
 from mercer.cluster._density import AXIAL_NAMES, RowDistances
-from mercer.cluster._dissimilarities import EUCLIDEAN, FEW_FEATURES, Dissimilarities, Metric
+from mercer.cluster._dissimilarities import EUCLIDEAN, FEW_FEATURES, Dissimilarities, Metric, require_directions
 from mercer.cluster._hierarchy import Hierarchy
 from mercer.cluster._spanning import SpanningTree
 from mercer.neighbors._measures import METRICS as SEARCH_METRICS, find_measure
@@ -86,6 +86,7 @@ def _is_without_matrix(distances: Dissimilarities) -> bool:
 
 def _by_spanning_tree(owner: str, X: FloatArray, metric: Metric, n_threads: int) -> Hierarchy:
     """Single linkage: the edges of a minimum spanning tree from the lightest on."""
+    require_directions(owner, X, metric)
     read, scale = READINGS["euclidean"], 1.0
     if isinstance(metric, str) and metric in SEARCH_METRICS:
         measure = find_measure(metric, p=2, metric_params=None, X=X)

@@ -225,7 +225,7 @@ def adjusted_mutual_info_score(labels_true: Any, labels_pred: Any, *, average_me
     above = overlaps.information() - expected
     below = _average(*overlaps.entropies(), average_method) - expected
     # Both are zero but for rounding where every labeling of these sizes has the same information.
-    below = min(below, -TINY) if below < 0 else max(below, TINY)
+    above, below = (min(value, -TINY) if value < 0 else max(value, TINY) for value in (above, below))
     return float(above / below)
 
 

@@ -106,7 +106,7 @@ class Overlaps:
 
     def information(self) -> float:
         """The mutual information, in nats: sum p_ij log(p_ij / (p_i p_j)); rounding leaves nothing below zero."""
-        if self.total == 0:
+        if self.n_classes <= 1 or self.n_clusters <= 1:
             return 0.0
         share = self.counts / self.total
         outer = np.log(self.row_sums[self.rows]) + np.log(self.column_sums[self.columns])
