@@ -23,7 +23,7 @@ def check_clusterings(labels_true: Any, labels_pred: Any) -> tuple[Array, Array]
     for labels, name in ((labels_true, "labels_true"), (labels_pred, "labels_pred")):
         vector = check_array(labels, ensure_2d=False, ensure_min_samples=0, dtype=None, input_name=name)
         if vector.ndim != 1:
-            raise ValueError(f"{name} must be 1D: a vector of labels; its shape is {vector.shape!r}.")
+            raise ValueError(f"{name} must be 1D: shape is {vector.shape!r}; it must be a vector of labels.")
         found.append(vector)
     kinds = [type_of_target(vector) if len(vector) else "binary" for vector in found]
     if any("continuous" in kind for kind in kinds):
