@@ -430,7 +430,7 @@ READY = {
     "merge_graph": lambda number: ["complete", _floats(0, 2 * SIZE), *_ring(), *_merges()],
     "merge_graph_by_ward": lambda number: [_floats(0, SIZE, 3), *_ring(), *_merges(), np.zeros(2 * SIZE)],
     "split_matrix": lambda number: [_half_matrix(), SIZE, *_merges(), 2],
-    "label_leaves": lambda number: [np.array([[0, 1], [2, 3]]), _rows_of(np.int64, 4)],
+    "label_leaves": lambda number: [np.array([[0, 1], [2, 3]]), _rows_of(np.int64, 5)],
     "measure_clusters": lambda number: [
         *("sum", "manhattan", _floats(0, SIZE, 3), 1, np.array([2, SIZE]), _guarded((3, 2), np.float64), 2)
     ],
