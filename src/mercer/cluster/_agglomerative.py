@@ -168,7 +168,8 @@ class AgglomerativeClustering(ClusterMixin, MercerEstimator):  # type: ignore[mi
         params = check_params(self)
         check_cut(self, params)
         X = validate(self, X, ensure_min_samples=2)
-        return self._fit_objects(X, X, params)
+        fitted: AgglomerativeClustering = self._fit_objects(X, X, params)
+        return fitted
 
     def _fit_objects(self, X: Any, objects: FloatArray, params: SimpleNamespace) -> Any:
         """Merge the rows of `objects`, which are those of X, or its columns."""

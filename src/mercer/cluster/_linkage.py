@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -20,7 +21,7 @@ from mercer.neighbors._measures import METRICS as SEARCH_METRICS, find_measure
 LINKAGES = ("ward", "complete", "average", "single", "weighted", "centroid", "median")
 OF_MEANS = ("centroid", "median")  # squared distances of means, of which merges may bring others nearer
 # What is read off a Euclidean length: the tree that spans rows is the same.
-READINGS = {
+READINGS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "euclidean": lambda length: length,
     "squared": lambda length: length**2,
     "half_squared": lambda length: length**2 / 2,

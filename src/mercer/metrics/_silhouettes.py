@@ -275,7 +275,7 @@ def calinski_harabasz_score(X: Any, labels: Any) -> float:
     within = float(data.squares.sum())
     if within == 0:
         return 1.0
-    return between * (data.n_rows - data.n_clusters) / (within * (data.n_clusters - 1))
+    return float(between * (data.n_rows - data.n_clusters) / (within * (data.n_clusters - 1)))
 
 
 def davies_bouldin_score(X: Any, labels: Any) -> float:

@@ -113,7 +113,7 @@ def cluster_stability(
     size = max(2, round(sample_size * n))
     if n < 3:
         raise ValueError(f"{owner}: X has {n} rows; samples of them differ from three rows on.")
-    pairs = [tuple(np.sort(random.permutation(n)[:size]) for _ in range(2)) for _ in range(n_resamples)]
+    pairs = [(np.sort(random.permutation(n)[:size]), np.sort(random.permutation(n)[:size])) for _ in range(n_resamples)]
 
     def measured(model: Any) -> ClusterStability:
         with run_jobs([partial(_agreement, model, X, samples, scoring) for samples in pairs], n_jobs) as results:
