@@ -2,6 +2,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/density_kernels.hpp"
 #include "bindings/groups.hpp"
+#include "bindings/hierarchies.hpp"
 #include "bindings/neighbor_models.hpp"
 #include "bindings/neighbors.hpp"
 #include "bindings/sequences.hpp"
@@ -59,4 +60,7 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_hierarchy(m);
     mercer::bindings::bind_mixture(m);
     mercer::bindings::bind_hmm(m);
+    mercer::bindings::bind_linkage(m);
+    mercer::bindings::bind_graph_linkage(m);
+    mercer::bindings::bind_cluster_measures(m);
 }

@@ -70,6 +70,7 @@ class Case:
     is_lazy: bool = False  # keeps the data, grows greedily or leaves the work to members: nothing to certify
     is_online: bool = False  # takes one step a row: a step of weight two is not two steps
     iterates_elsewhere: bool = False  # `max_iter` is handed to another library's solver, which tells nothing of its steps
+    of_columns: bool = False  # clusters them: there must be two
     takes_infinity: bool = False  # in X, as an extreme value
     takes_labels: bool = False  # as y, though it is no classifier
     takes_any_sign: bool = False  # of weights
@@ -100,6 +101,10 @@ _SPARSE_CV = Case(
 _WITHIN = {"radius": np.inf}  # whatever the data are, no row is without neighbours, and each has all
 
 CASES: dict[str, Case] = {
+    # Times grow with the square of the rows.
+    "AgglomerativeClustering": Case(n_large=2_000, n_long=30_000, grid={"n_clusters": [2, 3]}),
+    "FeatureAgglomeration": Case(n_large=2_000, n_long=30_000, of_columns=True, grid={"n_clusters": [2, 3]}),
+    "DivisiveClustering": Case(n_large=600, n_long=6_000, grid={"n_clusters": [2, 3]}),
     "PCA": Case(grid={"n_components": [2, 3]}),
     "IncrementalPCA": Case(grid={"n_components": [2, 3]}),
     "TruncatedSVD": Case(params={"n_components": 1}, grid={"n_components": [2, 3]}),

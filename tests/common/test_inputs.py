@@ -145,6 +145,10 @@ def _refusal_to_predict(model, X):
 @every_estimator
 def test_one_column_is_enough(estimator):
     data = make_data(estimator, n_columns=1)
+    if case_of(estimator).of_columns:
+        with pytest.raises(ValueError, match="minimum of 2"):
+            make(estimator).fit(*data.args)
+        return
     assert _is_finite(make(estimator).fit(*data.args), data.X)
 
 

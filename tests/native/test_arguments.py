@@ -219,6 +219,24 @@ def _rows_of(dtype, n=SIZE):
     return _guarded((n,), dtype)
 
 
+def _merges(n=SIZE - 1):
+    """Room for merges."""
+    return [_guarded((n, 2), np.int64), _rows_of(np.float64, n), _rows_of(np.int64, n)]
+
+
+def _half_matrix(n=SIZE):
+    """Dissimilarities of all pairs."""
+    values = _guarded((n * (n - 1) // 2,), np.float64)
+    values[...] = np.random.RandomState(0).uniform(0.1, 1, size=len(values))
+    return values
+
+
+def _ring():
+    """The neighbours of each of some points on a ring, in rows."""
+    columns = np.array([sorted([(i - 1) % SIZE, (i + 1) % SIZE]) for i in range(SIZE)], dtype=np.int32).ravel()
+    return columns, np.arange(0, 2 * SIZE + 1, 2, dtype=np.int32)
+
+
 def _near(number):
     """Lists of neighbours, or a table of them."""
     marks = np.ones(SIZE, dtype=np.uint8)
@@ -423,6 +441,17 @@ READY = {
         *(*(_rows_of(dtype, SIZE - 1) for dtype in (np.int64, np.int64, np.float64)), 2),
     ],
     "label_reached": _near,
+    "condense_rows": lambda number: [_floats(0, 2, SIZE), 3, SIZE, _half_matrix(), 2],
+    "merge_matrix": lambda number: ["average", _half_matrix(), SIZE, *_merges(), 2],
+    "merge_by_ward": lambda number: [_floats(0, SIZE, 3), *_merges(), 2],
+    "merge_graph": lambda number: ["complete", _floats(0, 2 * SIZE), *_ring(), *_merges()],
+    "merge_graph_by_ward": lambda number: [_floats(0, SIZE, 3), *_ring(), *_merges(), np.zeros(2 * SIZE)],
+    "split_matrix": lambda number: [_half_matrix(), SIZE, *_merges(), 2],
+    "label_leaves": lambda number: [np.array([[0, 1], [2, 3]]), _rows_of(np.int64, 5)],
+    "measure_clusters": lambda number: [
+        *("sum", "manhattan", _floats(0, SIZE, 3), 1, np.array([2, SIZE]), _guarded((3, 2), np.float64), 2)
+    ],
+    "gather_clusters": lambda number: ["least", _floats(0, 3, SIZE), np.arange(SIZE) % 2, _guarded((3, 2), np.float64), 2],
     "single_linkage": lambda number: [*_path(), _guarded((SIZE, 2), np.int64), _rows_of(np.float64), _rows_of(np.int64)],
     "condensed_labels": lambda number: [
         *(*_path(), 2, 10, True, True, 0.1),

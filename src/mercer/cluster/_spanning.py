@@ -51,7 +51,8 @@ class SpanningTree:
     @classmethod
     def by_rows(cls, distances: RowDistances, *, min_samples: int, alpha: float = 1.0) -> SpanningTree:
         """The same by Prim's method, with the distances of one row at a time. O(n^2) time."""
-        n, core = distances.n_rows, distances.kth_smallest(min_samples)
+        n = distances.n_rows
+        core = np.zeros(n) if min_samples == 1 else distances.kth_smallest(min_samples)  # a row is its own nearest
         reach, sources, left, current = np.full(n, np.inf), np.zeros(n, dtype=np.int64), np.arange(1, n), 0
         start, end, weights = np.empty(n - 1, dtype=np.int64), np.empty(n - 1, dtype=np.int64), np.empty(n - 1)
         for edge in range(n - 1):

@@ -1,7 +1,7 @@
-"""Measures of how good predictions are: of classes, of scores and probabilities, of numbers; and scorers made of them.
+"""Measures of how good predictions are: of classes, clusters, scores and probabilities, and numbers; and scorers made of them.
 
 What scikit-learn has goes by its names, parameters and meaning. Multilabel indicators are counted by scikit-learn; measures of
-clusterings and rankings are its own, passed on.
+rankings are its own, passed on.
 """
 
 from typing import TYPE_CHECKING
@@ -19,7 +19,22 @@ if TYPE_CHECKING:
     )
     from mercer.metrics._agreement import cohen_kappa_score as cohen_kappa_score, matthews_corrcoef as matthews_corrcoef
     from mercer.metrics._areas import average_precision_score as average_precision_score, roc_auc_score as roc_auc_score
+    from mercer.metrics._clusterings import (
+        adjusted_mutual_info_score as adjusted_mutual_info_score,
+        adjusted_rand_score as adjusted_rand_score,
+        completeness_score as completeness_score,
+        fowlkes_mallows_score as fowlkes_mallows_score,
+        homogeneity_completeness_v_measure as homogeneity_completeness_v_measure,
+        homogeneity_score as homogeneity_score,
+        mutual_info_score as mutual_info_score,
+        normalized_mutual_info_score as normalized_mutual_info_score,
+        rand_score as rand_score,
+        v_measure_score as v_measure_score,
+    )
     from mercer.metrics._confusion import confusion_matrix as confusion_matrix
+    from mercer.metrics._contingency import (
+        pair_confusion_matrix as pair_confusion_matrix,
+    )
     from mercer.metrics._curves import (
         auc as auc,
         confusion_matrix_at_thresholds as confusion_matrix_at_thresholds,
@@ -103,6 +118,17 @@ if TYPE_CHECKING:
         get_scorer as get_scorer,
         get_scorer_names as get_scorer_names,
     )
+    from mercer.metrics._silhouettes import (
+        calinski_harabasz_score as calinski_harabasz_score,
+        davies_bouldin_score as davies_bouldin_score,
+        dunn_index as dunn_index,
+        silhouette_samples as silhouette_samples,
+        silhouette_score as silhouette_score,
+    )
+    from mercer.metrics._stability import (
+        ClusterStability as ClusterStability,
+        cluster_stability as cluster_stability,
+    )
     from mercer.metrics._top_k import top_k_accuracy_score as top_k_accuracy_score
 
 __getattr__, __dir__ = exports(
@@ -111,6 +137,30 @@ __getattr__, __dir__ = exports(
         "._accuracy": ("accuracy_score", "error_rate", "hamming_loss", "zero_one_loss"),
         "._agreement": ("cohen_kappa_score", "matthews_corrcoef"),
         "._areas": ("average_precision_score", "roc_auc_score"),
+        "._clusterings": (
+            "adjusted_mutual_info_score",
+            "adjusted_rand_score",
+            "completeness_score",
+            "fowlkes_mallows_score",
+            "homogeneity_completeness_v_measure",
+            "homogeneity_score",
+            "mutual_info_score",
+            "normalized_mutual_info_score",
+            "rand_score",
+            "v_measure_score",
+        ),
+        "._contingency": ("pair_confusion_matrix",),
+        "._silhouettes": (
+            "calinski_harabasz_score",
+            "davies_bouldin_score",
+            "dunn_index",
+            "silhouette_samples",
+            "silhouette_score",
+        ),
+        "._stability": (
+            "ClusterStability",
+            "cluster_stability",
+        ),
         "._confusion": ("confusion_matrix",),
         "._curves": ("auc", "confusion_matrix_at_thresholds", "det_curve", "precision_recall_curve", "roc_curve"),
         "._deviance": ("mean_gamma_deviance", "mean_poisson_deviance", "mean_tweedie_deviance"),

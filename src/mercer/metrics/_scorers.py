@@ -16,6 +16,7 @@ from mercer.metrics import (
     _accuracy as accuracy,
     _agreement as agreement,
     _areas as areas,
+    _clusterings as clusterings,
     _deviance as deviance,
     _explained as explained,
     _likelihood as likelihood,
@@ -82,6 +83,23 @@ _OF_CLASS: dict[str, Callable[..., Any]] = {
     "precision": precision_recall.precision_score,
     "recall": precision_recall.recall_score,
     "specificity": rates.specificity_score,
+}
+
+
+# Measures of the clusters that `predict` gives, which are no classes: labels may have any names.
+_OF_CLUSTERS: dict[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (
+        clusterings.adjusted_mutual_info_score,
+        clusterings.adjusted_rand_score,
+        clusterings.completeness_score,
+        clusterings.fowlkes_mallows_score,
+        clusterings.homogeneity_score,
+        clusterings.mutual_info_score,
+        clusterings.normalized_mutual_info_score,
+        clusterings.rand_score,
+        clusterings.v_measure_score,
+    )
 }
 
 
@@ -156,7 +174,8 @@ def _measures() -> dict[str, Measure]:
 
 @cache
 def _scorers() -> dict[str, Scorer]:
-    return {name: measure.scorer() for name, measure in _measures().items()}
+    of_clusters = {name: Measure(function) for name, function in _OF_CLUSTERS.items()}
+    return {name: measure.scorer() for name, measure in {**_measures(), **of_clusters}.items()}
 
 
 def get_measure(scoring: str) -> Measure | None:
@@ -170,7 +189,7 @@ def get_measure(scoring: str) -> Measure | None:
     Returns
     -------
     measure : Measure or None
-        None for scikit-learn's measures of clusterings and the like, and for names that are not known.
+        None for measures of clusterings, for which labels are mere names, and for names that are not known.
 
     Examples
     --------
@@ -222,7 +241,7 @@ def get_scorer(scoring: Any) -> Any:
         return scoring
     if scoring in (scorers := _scorers()):
         return copy.deepcopy(scorers[scoring])
-    if scoring in sklearn.metrics.get_scorer_names():  # measures of clusterings and the like
+    if scoring in sklearn.metrics.get_scorer_names():  # what Mercer has no measure of its own for
         return sklearn.metrics.get_scorer(scoring)
     raise ValueError(f"{scoring!r} is not a valid scoring value. Use mercer.metrics.get_scorer_names() to get valid options.")
 

@@ -5,6 +5,7 @@ from mercer.plots._boundary import plot_boundary
 from mercer.plots._calibration import plot_calibration
 from mercer.plots._components import plot_biplot, plot_explained_variance
 from mercer.plots._confusion import plot_confusion
+from mercer.plots._dendrogram import plot_dendrogram
 from mercer.plots._density import plot_k_distances, plot_reachability
 from mercer.plots._descent import plot_descent
 from mercer.plots._elbow import plot_elbow
@@ -17,6 +18,7 @@ from mercer.plots._penalties import plot_penalties
 from mercer.plots._precision_recall import plot_precision_recall
 from mercer.plots._residuals import plot_residuals
 from mercer.plots._roc import plot_roc
+from mercer.plots._silhouette import plot_silhouette
 from mercer.plots._threshold import plot_threshold
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "plot_boundary",
     "plot_calibration",
     "plot_confusion",
+    "plot_dendrogram",
     "plot_descent",
     "plot_elbow",
     "plot_explained_variance",
@@ -39,6 +42,7 @@ __all__ = [
     "plot_reachability",
     "plot_residuals",
     "plot_roc",
+    "plot_silhouette",
     "plot_staged_error",
     "plot_threshold",
     "plot_validation_curve",
