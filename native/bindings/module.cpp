@@ -54,4 +54,7 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_optics(m);
     mercer::bindings::bind_spanning_tree(m);
     mercer::bindings::bind_hierarchy(m);
+    mercer::bindings::bind_cf_tree(m);
+    mercer::bindings::bind_mean_shift(m);
+    mercer::bindings::bind_map_training(m);
 }

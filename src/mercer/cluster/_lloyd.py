@@ -53,6 +53,17 @@ class Problem:
             _refuse_if_overflowing(estimator, X, shift)
         return cls(X, native_rows(X, shift), weights, shift, total, float(variance.mean()))
 
+    def part(self, indices: npt.NDArray[np.int64]) -> Problem:
+        """Some rows, with their repetitions, as a problem that is shifted as this one is."""
+        X, weights = self.X[indices], None if self.weights is None else self.weights[indices]
+        if sp.issparse(X):
+            squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+        else:
+            difference = X - self.shift
+            squares = np.einsum("ij,ij->i", difference, difference, dtype=np.float64)
+        total = float(squares.sum() if weights is None else squares @ weights.astype(np.float64))
+        return Problem(X, native_rows(X, self.shift), weights, self.shift, total, self.mean_variance)
+
     @property
     def n_features(self) -> int:
         return int(self.X.shape[1])
