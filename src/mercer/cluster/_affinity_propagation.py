@@ -34,6 +34,7 @@ from mercer._params import (
 )
 from mercer._random import as_random_state
 from mercer._trace import Certificate, Outcome, Record, Status, warn
+from mercer.metrics.pairwise import euclidean_distances
 
 IntArray = npt.NDArray[np.int64]
 
@@ -44,8 +45,8 @@ _EXEMPLARS = "rows that changed between exemplar and not in the last convergence
 class AffinityPropagation(ClusterMixin, MercerEstimator):  # type: ignore[misc]
     r"""Clustering by messages between rows, of which some become exemplars.
 
-    Looks for exemplars :math:`e(i)` that maximise :math:`\sum_i s(i, e(i))` where :math:`e(e(i)) = e(i)`; s(k, k) is the preference
-    of row k for being one.
+    Looks for exemplars :math:`e(i)` that maximise :math:`\sum_i s(i, e(i))` where :math:`e(e(i)) = e(i)`; s(k, k) is the
+    preference of row k for being one.
 
     Parameters
     ----------
@@ -56,7 +57,8 @@ class AffinityPropagation(ClusterMixin, MercerEstimator):  # type: ignore[misc]
     convergence_iter : int, default=15
         The fit ends when the exemplars have not changed for so many rounds.
     copy : bool, default=True
-        X is not changed, whatever this says.
+        With affinity="precomputed" and False, preferences and noise are written to X where its memory order allows that, which
+        saves its size.
     preference : float, array-like of shape (n_samples,) or None, default=None
         How much rows are wanted as exemplars: the higher, the more clusters. None is the median of the similarities.
     affinity : {"euclidean", "precomputed"}, default="euclidean"
@@ -160,7 +162,7 @@ class AffinityPropagation(ClusterMixin, MercerEstimator):  # type: ignore[misc]
         is_given = params.affinity == "precomputed"
         X = check_X(self, X, sparse=None if is_given else "csr")
         n_threads = effective_threads(params.n_jobs)
-        similarities = np.array(X, order="C") if is_given else _similarities(self, X, n_threads)
+        similarities = _own(X, params.copy) if is_given else _similarities(self, X)
         task = FitTask.start(self, X, n_subtasks=params.max_iter)
         found = _propagate(type(self).__name__, similarities, params, n_threads, task, self._attributes(X, is_given))
         return self._finish(task, found.attributes, found.outcome, unset=("cluster_centers_", "history_"))
@@ -183,8 +185,8 @@ class AffinityPropagation(ClusterMixin, MercerEstimator):  # type: ignore[misc]
         centres = self.cluster_centers_
         if centres.shape[0] == 0:
             warn(
-                "AffinityPropagation: This model does not have any cluster centers because affinity propagation did not converge. "
-                "Labeling every sample as '-1'. Raise damping or max_iter.",
+                "AffinityPropagation: This model does not have any cluster centers because affinity propagation did not "
+                "converge. Labeling every sample as '-1'. Raise damping or max_iter.",
                 ConvergenceWarning,
             )
             return np.full(X.shape[0], -1)
@@ -256,17 +258,18 @@ def affinity_propagation(
     return (*found, model.n_iter_) if wants_n_iter else found
 
 
-def _similarities(estimator: Any, X: Any, n_threads: int) -> FloatArray:
+def _own(X: FloatArray, is_copied: bool) -> FloatArray:
+    """Similarities to write to."""
+    return X if not is_copied and X.flags.c_contiguous and X.flags.writeable else np.array(X, order="C")
+
+
+def _similarities(estimator: Any, X: Any) -> FloatArray:
     """Minus the squared distances of all pairs of rows."""
-    dense = X.toarray() if sp.issparse(X) else np.ascontiguousarray(X)
-    shift = dense.mean(axis=0)
-    distances = np.empty((len(dense), len(dense)), dtype=dense.dtype)
     with np.errstate(over="ignore", invalid="ignore"):
-        kernels.centre_distances(native_rows(dense, shift), dense - shift, distances, n_threads)
-        np.multiply(distances, distances, out=distances)
+        distances: FloatArray = euclidean_distances(X, squared=True)
     if not np.isfinite(distances).all():
         require_no_overflow(estimator, X, "squared distances between its rows")
-    return np.negative(distances, out=distances)
+    return np.asarray(np.negative(distances, out=distances))
 
 
 @dataclass
@@ -289,7 +292,8 @@ def _propagate(owner: str, S: FloatArray, params: SimpleNamespace, n_threads: in
     messages = _Messages(S.astype(np.float64, copy=False), params.damping, params.convergence_iter, n_threads)
 
     def fitted() -> dict[str, Any]:
-        return attributes(*messages.clusters(), S)
+        found: dict[str, Any] = attributes(*messages.clusters(), S)
+        return found
 
     status, history = run_solver(messages, task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted)
     exemplars, labels = messages.clusters()
@@ -348,9 +352,10 @@ class _Messages:
         self._S, self._damping, self._n_threads = S, damping, n_threads
         self._availabilities, self._responsibilities = np.zeros((n, n)), np.zeros((n, n))
         self._support = np.zeros(n)
-        self._recent = np.zeros((patience, n), dtype=bool)
-        self._n_rounds = 0
         self._is_exemplar = np.zeros(n, dtype=bool)
+        self._patience = patience
+        self._n_rounds = 0
+        self._n_same = np.full(n, patience)  # rounds for which each row has been an exemplar, or has not
 
     def step(self) -> Record:
         kernels.exchange_messages(
@@ -360,20 +365,19 @@ class _Messages:
         # The kernel writes availabilities a round late; those of rows to themselves are needed now.
         available = self._damping * self._availabilities.diagonal() + (1 - self._damping) * (self._support - own)
         before, self._is_exemplar = self._is_exemplar, available + own > 0
-        self._recent[self._n_rounds % len(self._recent)] = self._is_exemplar
+        has_changed = before != self._is_exemplar
+        self._n_same = np.where(has_changed, 1, self._n_same + 1)
         self._n_rounds += 1
-        n_changed = int(np.count_nonzero(before != self._is_exemplar))
-        return {"n_exemplars": int(self._is_exemplar.sum()), "n_changed": n_changed}
+        return {"n_exemplars": int(self._is_exemplar.sum()), "n_changed": int(has_changed.sum())}
 
     @property
     def n_unsettled(self) -> int:
         """Rows that were exemplars in some of the last rounds and not in all."""
-        n_times = self._recent.sum(axis=0)
-        return int(np.count_nonzero((n_times > 0) & (n_times < len(self._recent))))
+        return int(np.count_nonzero(self._n_same < self._patience))
 
     @property
     def is_done(self) -> bool:
-        return self._n_rounds > len(self._recent) and self._is_exemplar.any() and self.n_unsettled == 0
+        return self._n_rounds > self._patience and bool(self._is_exemplar.any()) and self.n_unsettled == 0
 
     def clusters(self) -> tuple[IntArray, IntArray]:
         """Exemplars and labels: each cluster's exemplar is the member that the others are most similar to."""
@@ -390,6 +394,6 @@ class _Messages:
 
 
 def _most_similar(S: FloatArray, exemplars: IntArray) -> IntArray:
-    cluster = np.argmax(S[:, exemplars], axis=1)
+    cluster: IntArray = np.argmax(S[:, exemplars], axis=1)
     cluster[exemplars] = np.arange(len(exemplars))
     return cluster

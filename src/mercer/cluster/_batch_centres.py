@@ -23,8 +23,8 @@ class BatchCentres:
     """Centres, shifted near to zero, with what they are the means of.
 
     Each of a batch's rows goes to its nearest centre; centre j then moves by the share w / N_j of the way to it, where N_j is
-    the weight of all its rows so far (Sculley 2010). This is a running mean, so that sums and weights are what is kept, in double
-    precision.
+    the weight of all its rows so far (Sculley 2010). This is a running mean, so that sums and weights are what is kept, in
+    double precision.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class BatchCentres:
         return is_due
 
     def _reassign(self, X: Any, ratio: float) -> None:
-        """Move centres of little weight to rows of the batch, with the least weight of the others, lest they soon move again."""
+        """Move centres of little weight to rows of the batch, with the least weight of the others, lest they move again."""
         sums, weights, members = self.sums
         is_light = weights < ratio * weights.max()
         is_light[np.argmax(weights)] = False

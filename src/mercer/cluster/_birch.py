@@ -87,14 +87,15 @@ class Birch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mer
     tree_ : object
         The tree, which `partial_fit` goes on with.
     certificate_ : Certificate
-        The squared deviations of the rows from the means of their small clusters, and the greatest radius against the threshold.
+        The squared deviations of the rows from the means of their small clusters, and the greatest radius against the
+        threshold.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
-    O(n d branching_factor log n) time, O(n_subclusters d) memory. An entry holds n, the mean and S (BETULA), in double precision
-    about the first row: radii keep their digits however far the data are from zero, where sums of squares lose them.
+    O(n d branching_factor log n) time, O(n_subclusters d) memory. An entry holds n, the mean and S (BETULA), in double
+    precision about the first row: radii keep their digits however far the data are from zero, where sums of squares lose them.
 
     Differences from scikit-learn: `root_` and `dummy_leaf_`, its own objects, are not there. Radii that the peer rounds wrongly
     are right here, so that data far from zero give another tree.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
@@ -70,8 +71,8 @@ class BisectingKMeans(CentresModel):
         For each halving: `inertia` (of all clusters after it), `n_rows` (of the cluster that was halved), `n_iter` (of the best
         run).
     certificate_ : Certificate
-        The inertia, and how far a step of Lloyd within its halving would move a centre, squared, against the tolerance: the worst
-        halving's.
+        The inertia, and how far a step of Lloyd within its halving would move a centre, squared, against the tolerance: the
+        worst halving's.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -80,8 +81,8 @@ class BisectingKMeans(CentresModel):
     O(n d log k) for halvings of even clusters. `predict` goes down the tree: a row belongs to the nearer of two centres at each
     halving, which need not lead to the nearest of all.
 
-    Differences from scikit-learn: `tol` is scaled by the variance, as in `KMeans`, and "largest_cluster" counts weights. Where no
-    cluster can be halved, as with duplicates, there are fewer clusters, and a warning.
+    Differences from scikit-learn: `tol` is scaled by the variance, as in `KMeans`, and "largest_cluster" counts weights. Where
+    no cluster can be halved, as with duplicates, there are fewer clusters, and a warning.
 
     References
     ----------
@@ -306,13 +307,14 @@ class _Halving:
         warning = None
         if n_found < wanted and status is not Status.STOPPED:
             warning = (
-                f"Number of distinct clusters ({n_found}) found smaller than n_clusters ({wanted}): no cluster is left that has "
+                f"Number of distinct clusters ({n_found}) found smaller than n_clusters ({wanted}): no cluster is left that "
+                "has "
                 "two different rows. Ask for fewer clusters."
             )
         return Outcome(certificate, self.history, warning)
 
 
-def _descend(X: Any, tree: dict[str, Any], n_threads: int) -> Labels:
+def _descend(X: Any, tree: Mapping[str, Any], n_threads: int) -> Labels:
     """The label of each row by the nearer centres of the tree."""
     children, label_of, centres = tree["_children"], tree["_label_of"], tree["_node_centres"].astype(X.dtype, copy=False)
     shift = None if sp.issparse(X) else tree["_shift"].astype(X.dtype, copy=False)

@@ -30,7 +30,8 @@ class CentresModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> FloatArray:
         """Find the clusters of X and return its distances to the centres."""
-        return self.fit(X, sample_weight=sample_weight).transform(X)
+        distances: FloatArray = self.fit(X, sample_weight=sample_weight).transform(X)
+        return distances
 
     def predict(self, X: Any) -> Labels:
         """The nearest centre of each row."""

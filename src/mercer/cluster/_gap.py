@@ -94,7 +94,8 @@ def gap_statistic(
 
     References
     ----------
-    R. Tibshirani, G. Walther and T. Hastie, "Estimating the number of clusters in a data set via the gap statistic", JRSS B 63, 2001.
+    R. Tibshirani, G. Walther and T. Hastie, "Estimating the number of clusters in a data set via the gap statistic", JRSS B
+    63, 2001.
 
     Examples
     --------

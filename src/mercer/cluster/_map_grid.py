@@ -11,8 +11,8 @@ _SLACK = 1e-9  # of distances on the grid, which are computed
 
 
 class MapGrid:
-    """Units in rows and columns. Neighbours are at the distance 1: four of a unit inside a rectangular grid, six in a hexagonal one,
-    whose odd rows are moved by half a unit.
+    """Units in rows and columns. Neighbours are at the distance 1: a unit inside a rectangular grid has four, one inside a
+    hexagonal grid, whose odd rows are moved by half a unit, has six.
     """
 
     def __init__(self, shape: tuple[int, int], topology: str) -> None:

@@ -28,8 +28,8 @@ _STILL = 1e-3  # of the bandwidth: a seed that moves no further has arrived
 class MeanShift(ClusterMixin, MercerEstimator):  # type: ignore[misc]
     r"""Clustering by seeds that move to the mean of the rows around them until they rest where rows are densest.
 
-    A move is :math:`x \leftarrow \frac{1}{|B(x)|} \sum_{i \in B(x)} x_i`, where B(x) are the rows within the bandwidth of x: a step
-    uphill on the density estimate with an Epanechnikov kernel.
+    A move is :math:`x \leftarrow \frac{1}{|B(x)|} \sum_{i \in B(x)} x_i`, where B(x) are the rows within the bandwidth of x: a
+    step uphill on the density estimate with an Epanechnikov kernel.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ class MeanShift(ClusterMixin, MercerEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    A move looks at the boxes of a k-d tree that the ball cuts; a box within it adds its sum as a whole. In few dimensions that is
-    O(sqrt(n)) or so, at worst O(n d). Centres nearer than the bandwidth to a denser one are dropped. Sums are in double precision
-    about the mean of X.
+    A move looks at the boxes of a k-d tree that the ball cuts; a box within it adds its sum as a whole. In few dimensions that
+    is O(sqrt(n)) or so, at worst O(n d). Centres nearer than the bandwidth to a denser one are dropped. Sums are in double
+    precision about the mean of X.
 
     References
     ----------
@@ -140,7 +140,8 @@ class MeanShift(ClusterMixin, MercerEstimator):  # type: ignore[misc]
         centres, intensity, n_iter, last_move = climb.run(self._seeds(X, params, bandwidth) - mean, params.max_iter)
         if len(centres) == 0:
             raise ValueError(
-                f"MeanShift: No point was within bandwidth={bandwidth:f} of any seed. Try a different seeding strategy or increase "
+                f"MeanShift: No point was within bandwidth={bandwidth:f} of any seed. Try a different seeding strategy or "
+                "increase "
                 "the bandwidth."
             )
         found = (centres + mean).astype(X.dtype)
@@ -347,15 +348,15 @@ def get_bin_seeds(X: Any, bin_size: float, min_bin_freq: int = 1) -> FloatArray:
     array([[1., 1.],
            [3., 3.]])
     """
-    X = np.asarray(X)
+    rows: FloatArray = np.asarray(X)
     if bin_size == 0:
-        return X
-    binned = np.round(X / bin_size)
+        return rows
+    binned = np.round(rows / bin_size)
     points, first, counts = np.unique(binned, axis=0, return_index=True, return_counts=True)
     order = np.argsort(first)
     points, counts = points[order], counts[order]
     seeds = points[counts >= min_bin_freq]
-    if len(seeds) == len(X):
+    if len(seeds) == len(rows):
         warn(f"Binning data failed with provided bin_size={bin_size:f}, using data points as seeds.")
-        return X
+        return rows
     return seeds.astype(np.float64) * bin_size

@@ -98,8 +98,8 @@ class MiniBatchKMeans(CentresModel):
     -----
     A step costs O(batch_size k d), whatever the number of rows. The centres come from sums in double precision.
 
-    Differences from scikit-learn: from the same `random_state` the draws are the same, and so are the centres up to rounding. The variance that scales `tol` counts the sample weights. Rows of weight zero are left out before anything
-    is drawn.
+    Differences from scikit-learn: from the same `random_state` the draws are the same, and so are the centres up to rounding.
+    The variance that scales `tol` counts the sample weights. Rows of weight zero are left out before anything is drawn.
 
     References
     ----------

@@ -39,7 +39,8 @@ _BLOCK = 1 << 20  # distances to units that are held at a time
 class SelfOrganizingMap(CentresModel):
     r"""Kohonen's self-organising map: vectors on a grid, near ones of which are alike.
 
-    Unit j has the vector :math:`m_j`, and the winner c(x) of a row x is the unit whose vector is nearest. At the end of batch training
+    Unit j has the vector :math:`m_j`, and the winner c(x) of a row x is the unit whose vector is nearest. At the end of batch
+    training
 
     .. math:: m_j = \frac{\sum_i w_i h_{j, c(x_i)} x_i}{\sum_i w_i h_{j, c(x_i)}},
         \qquad h_{jc} = \exp\left(-\frac{\|r_j - r_c\|^2}{2 \sigma^2}\right),
@@ -53,12 +54,13 @@ class SelfOrganizingMap(CentresModel):
     topology : {"rectangular", "hexagonal"}, default="rectangular"
         Whether an inner unit has four neighbours or six.
     training : {"batch", "online"}, default="batch"
-        "batch" puts every vector to the weighted mean above in each epoch; "online" moves the vectors towards one row after another,
-        :math:`m_j \leftarrow m_j + \alpha h_{j, c(x)} (x - m_j)`, in an order drawn for each epoch.
+        "batch" puts every vector to the weighted mean above in each epoch; "online" moves the vectors towards one row after
+        another, :math:`m_j \leftarrow m_j + \alpha h_{j, c(x)} (x - m_j)`, in an order drawn for each epoch.
     neighborhood : {"gaussian", "bubble"}, default="gaussian"
         h as above, or 1 within the radius and 0 beyond.
     radius, final_radius : float, default=None and 0.5
-        The radius :math:`\sigma` of the first epoch and of the last, in units of the grid; None is half of the grid's longer side.
+        The radius :math:`\sigma` of the first epoch and of the last, in units of the grid; None is half of the grid's longer
+        side.
     learning_rate, final_learning_rate : float, default=0.5 and 0.01
         :math:`\alpha` of the first and the last row of online training.
     decay : {"exponential", "linear"}, default="exponential"
@@ -66,8 +68,8 @@ class SelfOrganizingMap(CentresModel):
     n_epochs : int, default=20
         The epochs in which the radius falls.
     init : {"plane", "random"} or array of shape (n_units, n_features), default="plane"
-        Vectors on the plane of the two largest principal components (the longer side of the grid along the first), rows drawn at
-        random, or the given ones.
+        Vectors on the plane of the two largest principal components (the longer side of the grid along the first), rows drawn
+        at random, or the given ones.
     max_iter : int, default=300
         Batch training goes on with the last radius until the vectors rest, for so many epochs in all at most.
     tol : float, default=1e-4
@@ -106,8 +108,9 @@ class SelfOrganizingMap(CentresModel):
 
     Notes
     -----
-    An epoch costs O(n units d), a batch epoch also O(units^2 d). Batch training with a radius that stays cannot be said to lower an
-    objective, since the winner is the nearest unit rather than that of the least weighted distance; in practice it comes to rest.
+    An epoch costs O(n units d), a batch epoch also O(units^2 d). Batch training with a radius that stays cannot be said to
+    lower an objective, since the winner is the nearest unit rather than that of the least weighted distance; in practice it
+    comes to rest.
 
     References
     ----------
@@ -223,7 +226,8 @@ def _checked_shape(shape: Any) -> tuple[int, int]:
     values = [int(each) if isinstance(each, (int, np.integer)) and not isinstance(each, bool) else 0 for each in shape]
     if len(values) != 2 or min(values) < 1 or values[0] * values[1] > 20_000:
         raise InvalidParameterError(
-            f"SelfOrganizingMap: grid_shape={shape!r} is not valid; it must be two integers >= 1, the rows and columns of a grid of "
+            f"SelfOrganizingMap: grid_shape={shape!r} is not valid; it must be two integers >= 1, the rows and columns of a "
+            "grid of "
             "20,000 units at most."
         )
     return values[0], values[1]
@@ -234,11 +238,13 @@ def _set_radii(params: SimpleNamespace, grid: MapGrid) -> None:
         params.radius = max(max(grid.shape) / 2, params.final_radius, 0.5)
     if params.final_radius > params.radius:
         raise InvalidParameterError(
-            f"SelfOrganizingMap: final_radius={params.final_radius!r} is not valid; it must be at most radius={params.radius!r}."
+            f"SelfOrganizingMap: final_radius={params.final_radius!r} is not valid; it must be at most "
+            f"radius={params.radius!r}."
         )
     if params.decay == "exponential" and params.final_radius == 0:
         raise InvalidParameterError(
-            "SelfOrganizingMap: final_radius=0.0 is not valid with decay='exponential', which never comes to 0; it must be > 0, or "
+            "SelfOrganizingMap: final_radius=0.0 is not valid with decay='exponential', which never comes to 0; it must be "
+            "> 0, or "
             "decay='linear'."
         )
 
@@ -268,7 +274,7 @@ def _start(params: SimpleNamespace, problem: Problem, grid: MapGrid, random: np.
 
 
 def _plane(problem: Problem, grid: MapGrid) -> FloatArray:
-    """Two standard deviations to both sides along the two largest principal components, the grid's longer side along the first."""
+    """Two standard deviations to both sides along the two largest principal components, the longer side along the first."""
     mean, directions = _principal_plane(problem)
     places = grid.positions - grid.positions.min(axis=0)
     extent = places.max(axis=0)
@@ -285,7 +291,7 @@ def _principal_plane(problem: Problem) -> tuple[FloatArray, FloatArray]:
     share = weights / weights.sum()
 
     def times(block: FloatArray) -> FloatArray:
-        return (X @ (block := block.astype(np.float64))) - problem.shift.astype(np.float64) @ block
+        return np.asarray(X @ block - problem.shift.astype(np.float64) @ block)
 
     mean = np.asarray(X.T @ share).ravel() - problem.shift
     # Subspace iteration on the covariance: the start of a map asks for few digits.
@@ -328,7 +334,7 @@ class _Training:
 
     def _share(self) -> float:
         """How much of the way from the first to the last radius is done."""
-        return min(self._n_done / max(1, self._params.n_epochs - 1), 1.0)
+        return min(self._n_done / max(1, int(self._params.n_epochs) - 1), 1.0)
 
     def _batch_epoch(self, radius: float) -> tuple[FloatArray, float]:
         """The vectors after a batch epoch, and the inertia before."""
@@ -368,7 +374,7 @@ class _BatchTraining(_Training):
 
     @property
     def is_done(self) -> bool:
-        return self._n_done >= self._params.n_epochs and self._shift <= self._tol
+        return bool(self._n_done >= self._params.n_epochs and self._shift <= self._tol)
 
     def _warning(self, status: Status, shift: float) -> str | None:
         if status is not Status.MAX_ITER:

@@ -47,15 +47,16 @@ class SpectralClustering(ClusterMixin, MercerEstimator):  # type: ignore[misc]
 
     .. math:: \min_U \; \mathrm{tr}\, U^\top (D - W) U \quad \text{with} \quad U^\top D U = I
 
-    is solved by the eigenvectors of :math:`D^{-1/2} W D^{-1/2}` for its largest eigenvalues times :math:`D^{-1/2}`; the rows of U are
-    then clustered.
+    is solved by the eigenvectors of :math:`D^{-1/2} W D^{-1/2}` for its largest eigenvalues times :math:`D^{-1/2}`; the rows
+    of U are then clustered.
 
     Parameters
     ----------
     n_clusters : int, default=8
         The number of clusters.
     eigen_solver : {"arpack", "lobpcg"} or None, default=None
-        Lanczos's method, or locally optimal block conjugate gradients; None is the first. Up to 400 rows are decomposed directly.
+        Lanczos's method, or locally optimal block conjugate gradients; None is the first. Up to 400 rows are decomposed
+        directly.
     n_components : int or None, default=None
         How many eigenvectors to cluster; None is `n_clusters`.
     random_state : int, RandomState or None, default=None
@@ -65,15 +66,16 @@ class SpectralClustering(ClusterMixin, MercerEstimator):  # type: ignore[misc]
     gamma : float, default=1.0
         Coefficient of the kernels rbf, poly, sigmoid, laplacian and chi2.
     affinity : str, callable or Kernel, default="rbf"
-        The name of a kernel, an object of `mercer.kernels`, or a function of two rows; "nearest_neighbors": the mean of the graph of
-        the nearest rows and its transpose; "precomputed": X holds the affinities; "precomputed_nearest_neighbors": X is a graph of
-        distances, from which the nearest rows are taken.
+        The name of a kernel, an object of `mercer.kernels`, or a function of two rows; "nearest_neighbors": the mean of the
+        graph of the nearest rows and its transpose; "precomputed": X holds the affinities; "precomputed_nearest_neighbors": X
+        is a graph of distances, from which the nearest rows are taken.
     n_neighbors : int, default=10
         How many nearest rows, the row itself among them.
     eigen_tol : float or "auto", default="auto"
         What the residual of an eigenvector may be; "auto" is 1e-9, and 1e-6 for single precision.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}, default="kmeans"
-        How the rows of U are clustered: by k-means, by the nearest partition to a rotation of U, or by a pivoted QR factorisation.
+        How the rows of U are clustered: by k-means, by the nearest partition to a rotation of U, or by a pivoted QR
+        factorisation.
     degree, coef0 : float, default=3 and 1
         Of the kernels poly and sigmoid.
     kernel_params : dict or None, default=None
@@ -90,8 +92,8 @@ class SpectralClustering(ClusterMixin, MercerEstimator):  # type: ignore[misc]
     embedding_ : array of shape (n_samples, n_components)
         U, whose rows were clustered.
     eigenvalues_ : array of shape (n_components,)
-        Of the normalised Laplacian :math:`I - D^{-1/2} W D^{-1/2}`, ascending: as many near zero as the graph has parts that hardly
-        hang together.
+        Of the normalised Laplacian :math:`I - D^{-1/2} W D^{-1/2}`, ascending: as many near zero as the graph has parts that
+        hardly hang together.
     n_graph_components_ : int
         Parts that do not hang together at all.
     certificate_ : Certificate
@@ -103,11 +105,11 @@ class SpectralClustering(ClusterMixin, MercerEstimator):  # type: ignore[misc]
     -----
     O(n^2) memory for a kernel, O(n k) for neighbours. A product with the affinities is one pass over them, and there are some
     hundreds; where eigenvalues are too near one another for that, and for sparse graphs, a factorisation of I - S.
-    The eigenvectors of a graph's components are known and are not searched for: with as many components as clusters these are the
-    clusters.
+    The eigenvectors of a graph's components are known and are not searched for: with as many components as clusters these are
+    the clusters.
 
-    Differences from scikit-learn: single precision is kept. `eigen_solver="amg"` is not there. Affinities whose sum over a row is
-    negative are refused.
+    Differences from scikit-learn: single precision is kept. `eigen_solver="amg"` is not there. Affinities whose sum over a row
+    is negative are refused.
 
     References
     ----------
@@ -223,7 +225,8 @@ class SpectralClustering(ClusterMixin, MercerEstimator):  # type: ignore[misc]
                 raise ValueError(f"SpectralClustering: affinity={name!r} takes a square X; its shape is {X.shape}.")
         elif X.shape[0] == X.shape[1]:
             warn(
-                "SpectralClustering: The spectral clustering API has changed. ``fit`` now constructs an affinity matrix from data, and "
+                "SpectralClustering: The spectral clustering API has changed. ``fit`` now constructs an affinity matrix "
+                "from data, and "
                 "X is square. To use a custom affinity matrix, set ``affinity=precomputed``."
             )
         if name == "precomputed":
@@ -233,7 +236,8 @@ class SpectralClustering(ClusterMixin, MercerEstimator):  # type: ignore[misc]
             return sp.csr_array((0.5 * (graph + graph.T)).astype(X.dtype))
         if params.kernel_params is not None and not callable(params.affinity):
             raise ValueError(
-                f"SpectralClustering: kernel_params={params.kernel_params!r} is not valid with affinity={params.affinity!r}; it must be "
+                f"SpectralClustering: kernel_params={params.kernel_params!r} is not valid with "
+                f"affinity={params.affinity!r}; it must be "
                 "None, since its arguments are those of a function."
             )
         own = {"gamma": params.gamma, "degree": params.degree, "coef0": params.coef0}
@@ -342,5 +346,8 @@ def _outcome(found: GraphSpectrum, params: SimpleNamespace, dtype: Any) -> Outco
     )
     warning = None
     if not certificate.converged:
-        warning = f"the eigenvectors have a residual of {found.residual:.3g} > {tol:.3g}. Set eigen_solver='arpack', or lower eigen_tol."
+        warning = (
+            f"the eigenvectors have a residual of {found.residual:.3g} > {tol:.3g}. Set eigen_solver='arpack', or lower "
+            "eigen_tol."
+        )
     return Outcome(certificate, warning=warning)

@@ -1,4 +1,4 @@
-"""Eigenvectors of a graph: those of D^-1/2 W D^-1/2 for its largest eigenvalues, which are the smallest of its normalised Laplacian.
+"""Eigenvectors of a graph: of D^-1/2 W D^-1/2 for its largest eigenvalues, the smallest ones of the normalised Laplacian.
 
 Of a graph with c components, c of them are known: the square roots of the degrees within each. They are taken out of the matrix
 before the others are looked for, so that no solver has to tell equal eigenvalues apart.
@@ -19,15 +19,15 @@ from mercer._arrays import FloatArray
 
 _FEW_NODES = 400  # whose matrix is decomposed as a whole
 _SHIFT = 1e-5  # of inverses: the Laplacian itself is singular
-_MOST_PRODUCTS = 30  # restarts of Lanczos's method before the matrix is inverted instead
+_MOST_RESTARTS = 30  # restarts of Lanczos's method before the matrix is inverted instead
 
 
 class GraphSpectrum(NamedTuple):
-    """Eigenvalues of the normalised Laplacian, ascending, their eigenvectors as columns, square roots of degrees, and components."""
+    """Eigenvalues of the normalised Laplacian, ascending, with their eigenvectors as columns."""
 
     values: FloatArray
     vectors: FloatArray
-    roots: FloatArray  # one for nodes without edges
+    roots: FloatArray  # of the degrees; one for nodes without edges
     components: npt.NDArray[np.int32]  # of each node
     residual: float  # largest |L v - lambda v|
     method: str
@@ -46,7 +46,8 @@ class NormalizedGraph:
         if (degrees < 0).any():
             row = int(np.argmin(degrees))
             raise ValueError(
-                f"the affinities of row {row} to the others sum to {degrees[row]:.3g}; they must not be negative. Use another affinity, "
+                f"the affinities of row {row} to the others sum to {degrees[row]:.3g}; they must not be negative. Use "
+                "another affinity, "
                 "such as 'rbf' or 'nearest_neighbors'."
             )
         self.roots = np.where(degrees > 0, np.sqrt(degrees), 1.0)
@@ -56,8 +57,8 @@ class NormalizedGraph:
         scaled = block / (self.roots if block.ndim == 1 else self.roots[:, None])
         product = np.asarray(self.affinity @ scaled.astype(self.affinity.dtype, copy=False), dtype=np.float64)
         if block.ndim == 1:
-            return product / self.roots - self._diagonal * block
-        return product / self.roots[:, None] - self._diagonal[:, None] * block
+            return np.asarray(product / self.roots - self._diagonal * block)
+        return np.asarray(product / self.roots[:, None] - self._diagonal[:, None] * block)
 
     def matrix(self) -> Any:
         """S itself."""
@@ -119,7 +120,7 @@ def _known_vectors(graph: NormalizedGraph, components: npt.NDArray[np.int32], n_
     for column, component in enumerate(chosen):
         members = components == component
         vectors[members, column] = graph.roots[members]
-    return vectors / np.linalg.norm(vectors, axis=0)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=0))
 
 
 def _others(
@@ -148,7 +149,7 @@ def _others(
 
 def _without(known: FloatArray, block: FloatArray) -> FloatArray:
     """The part orthogonal to the known vectors."""
-    return block - known @ (known.T @ block)
+    return np.asarray(block - known @ (known.T @ block))
 
 
 def _by_decomposition(graph: NormalizedGraph, known: FloatArray, n_wanted: int) -> FloatArray:
@@ -167,7 +168,7 @@ def _by_lanczos(graph: NormalizedGraph, known: FloatArray, n_wanted: int, start:
         matvec=lambda x: _without(known, graph.times(_without(known, x.ravel()))),
     )
     n_basis = min(graph.n_nodes, max(2 * n_wanted + 1, 20) + 20)
-    vectors = eigsh(operator, k=n_wanted, which="LA", v0=_without(known, start), tol=tol, ncv=n_basis, maxiter=_MOST_PRODUCTS)[
+    vectors = eigsh(operator, k=n_wanted, which="LA", v0=_without(known, start), tol=tol, ncv=n_basis, maxiter=_MOST_RESTARTS)[
         1
     ]
     return np.asarray(vectors[:, ::-1])
