@@ -33,29 +33,29 @@ class BatchCentres:
         centres: FloatArray,
         sums: FloatArray,
         weights: FloatArray,
-        members: Any,
         n_unchecked: int,
         random: np.random.RandomState,
     ) -> None:
         self.shift, self.centres, self.random = shift, centres, random
-        self.sums = GroupSums(sums, weights, members)
+        self.sums, self.weights = sums, weights  # of the rows of each centre
         self.n_unchecked = n_unchecked  # rows since centres of little weight were last looked for
 
     @classmethod
     def start(cls, shift: FloatArray, centres: FloatArray, random: np.random.RandomState) -> BatchCentres:
-        return cls(shift, centres, *GroupSums.zeros(*centres.shape), 0, random)
+        return cls(shift, centres, np.zeros(centres.shape), np.zeros(len(centres)), 0, random)
 
     def __reduce__(self) -> Any:
-        return BatchCentres, (self.shift, self.centres, *self.sums, self.n_unchecked, self.random)
+        return BatchCentres, (self.shift, self.centres, self.sums, self.weights, self.n_unchecked, self.random)
 
     def copy(self) -> BatchCentres:
         """One whose steps leave this one as it is; the generator is shared."""
-        return BatchCentres(self.shift, self.centres, *self.sums, self.n_unchecked, self.random)
+        return BatchCentres(self.shift, self.centres, self.sums, self.weights, self.n_unchecked, self.random)
 
     def astype(self, dtype: Any) -> BatchCentres:
         """For rows of another precision."""
         shift = self.shift.astype(dtype, copy=False)
-        return BatchCentres(shift, self.centres.astype(dtype, copy=False), *self.sums, self.n_unchecked, self.random)
+        centres = self.centres.astype(dtype, copy=False)
+        return BatchCentres(shift, centres, self.sums, self.weights, self.n_unchecked, self.random)
 
     def step(self, X: Any, weights: FloatArray | None, *, reassignment_ratio: float, n_threads: int) -> Record:
         """Learn from a batch. Its mean squared distance to the centres before, and the squared shift of these."""
@@ -65,7 +65,7 @@ class BatchCentres:
         found = GroupSums.zeros(k, d)
         kernels.lloyd_step(rows, weights, self.centres, 0.0, None, None, None, labels, *found, n_threads)
         inertia = kernels.inertia(rows, weights, self.centres, labels, n_threads)
-        self.sums = self.sums.merge(found)
+        self.sums, self.weights = self.sums + found.sums, self.weights + found.weights
         before, self.centres = self.centres, self._means()
         if is_checked and reassignment_ratio > 0:
             self._reassign(X, reassignment_ratio)
@@ -73,20 +73,20 @@ class BatchCentres:
         return {"inertia": inertia / float(found.weights.sum()), "shift": float(shift)}
 
     def _means(self) -> FloatArray:
-        sums, weights, _ = self.sums
-        means = sums / np.where(weights > 0, weights, 1.0)[:, None]
-        return np.where((weights > 0)[:, None], means, self.centres).astype(self.centres.dtype)
+        has_rows = (self.weights > 0)[:, None]
+        means = self.sums / np.where(self.weights > 0, self.weights, 1.0)[:, None]
+        return np.where(has_rows, means, self.centres).astype(self.centres.dtype)
 
     def _is_due(self, n_rows: int) -> bool:
         self.n_unchecked += n_rows
-        is_due = bool((self.sums.weights == 0).any()) or self.n_unchecked >= _REASSIGN_AFTER * len(self.centres)
+        is_due = bool((self.weights == 0).any()) or self.n_unchecked >= _REASSIGN_AFTER * len(self.centres)
         if is_due:
             self.n_unchecked = 0
         return is_due
 
     def _reassign(self, X: Any, ratio: float) -> None:
         """Move centres of little weight to rows of the batch, with the least weight of the others, lest they move again."""
-        sums, weights, members = self.sums
+        weights = self.weights
         is_light = weights < ratio * weights.max()
         is_light[np.argmax(weights)] = False
         most = int(0.5 * X.shape[0])
@@ -97,8 +97,5 @@ class BatchCentres:
         chosen = self.random.choice(X.shape[0], replace=False, size=int(is_light.sum()))
         rows = X[chosen]
         self.centres[is_light] = (rows.toarray() if sp.issparse(rows) else rows) - self.shift
-        weights, sums, members = weights.copy(), sums.copy(), members.copy()
-        weights[is_light] = weights[~is_light].min()
-        sums[is_light] = self.centres[is_light].astype(np.float64) * weights[is_light, None]
-        members[is_light] = 0
-        self.sums = GroupSums(sums, weights, members)
+        weights[is_light] = weights[~is_light].min()  # both arrays are this step's own
+        self.sums[is_light] = self.centres[is_light].astype(np.float64) * weights[is_light, None]

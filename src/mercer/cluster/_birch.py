@@ -36,10 +36,15 @@ class FeatureTree:
         self._tree = kernels.CfTree(len(origin), threshold, branching_factor, *(state or ()))
 
     def __reduce__(self) -> Any:
-        return FeatureTree, (self.origin, self.threshold, self.branching_factor, tuple(self._tree.state()))
+        return FeatureTree, (self.origin, self.threshold, self.branching_factor, self.state)
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """The tree as arrays."""
+        return tuple(self._tree.state())
 
     def copy(self) -> FeatureTree:
-        return FeatureTree(self.origin, self.threshold, self.branching_factor, tuple(self._tree.state()))
+        return FeatureTree(self.origin, self.threshold, self.branching_factor, self.state)
 
     def insert(self, X: Any) -> None:
         """Add rows, dense or sparse, one after another."""
