@@ -24,9 +24,10 @@ def X():
 def test_small_clusters_are_those_of_the_peer(X, threshold, branching_factor):
     params = {"threshold": threshold, "branching_factor": branching_factor, "n_clusters": None}
     model, peer = Birch(**params).fit(X), PeerBirch(**params).fit(X)
-    np.testing.assert_allclose(model.subcluster_centers_, peer.subcluster_centers_, atol=1e-8)
-    np.testing.assert_array_equal(model.labels_, peer.labels_)
-    np.testing.assert_allclose(model.transform(X[:9]), peer.transform(X[:9]), atol=1e-6)
+    assert len(model.subcluster_centers_) == len(peer.subcluster_centers_)
+    # Which half of a node comes first is a matter of the peer's rounding.
+    np.testing.assert_allclose(model.subcluster_centers_[model.labels_], peer.subcluster_centers_[peer.labels_], atol=1e-8)
+    np.testing.assert_allclose(np.sort(model.transform(X[:9])), np.sort(peer.transform(X[:9])), atol=1e-6)
 
 
 def test_entries_sum_up_all_rows(X):

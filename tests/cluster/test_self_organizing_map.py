@@ -90,7 +90,7 @@ def test_at_the_end_of_batch_training_vectors_rest(X):
 
 
 def test_ridges_of_the_u_matrix_part_clusters():
-    X = np.concatenate([np.random.RandomState(0).randn(200, 2), np.random.RandomState(1).randn(200, 2) + [40, 0]])
+    X = np.random.RandomState(0).randn(400, 2) + np.repeat([[0, 0], [40, 0]], 200, axis=0)
     umatrix = SelfOrganizingMap((4, 10)).fit(X).umatrix_
     assert umatrix.mean(axis=0)[3:7].max() > 2 * umatrix.mean(axis=0)[[0, 1, 8, 9]].max()
 

@@ -75,8 +75,8 @@ def test_the_components_of_a_graph_are_its_clusters(form, assign_labels):
     sizes = (5, 9, 3)
     W = np.asarray(sp.block_diag([affinities(size, size) for size in sizes]).todense())
     order = np.random.RandomState(0).permutation(17)
+    model = SpectralClustering(3, affinity="precomputed", assign_labels=assign_labels, random_state=0)
     with pytest.warns(UserWarning, match="not fully connected"):
-        model = SpectralClustering(3, affinity="precomputed", assign_labels=assign_labels, random_state=0)
         labels = model.fit_predict(form(W[np.ix_(order, order)]))
     truth = np.repeat(np.arange(3), sizes)[order]
     assert adjusted_rand_score(truth, labels) == 1
