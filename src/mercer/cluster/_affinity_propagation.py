@@ -75,7 +75,7 @@ class AffinityPropagation(ClusterMixin, MercerEstimator):  # type: ignore[misc]
     cluster_centers_indices_ : int array of shape (n_clusters,)
         The rows that are exemplars.
     cluster_centers_ : array of shape (n_clusters, n_features)
-        These rows; not with affinity="precomputed".
+        These rows, dense; not with affinity="precomputed".
     labels_ : int array of shape (n_samples,)
         -1 for all where no exemplar came out.
     affinity_matrix_ : array of shape (n_samples, n_samples)
@@ -170,7 +170,10 @@ class AffinityPropagation(ClusterMixin, MercerEstimator):  # type: ignore[misc]
     def _attributes(self, X: Any, is_given: bool) -> Any:
         def attributes(exemplars: IntArray, labels: IntArray, similarities: FloatArray) -> dict[str, Any]:
             found = {"cluster_centers_indices_": exemplars, "labels_": labels, "affinity_matrix_": similarities}
-            return found if is_given else found | {"cluster_centers_": X[exemplars].copy()}
+            if is_given:
+                return found
+            centres = X[exemplars]
+            return found | {"cluster_centers_": centres.toarray() if sp.issparse(centres) else centres.copy()}
 
         return attributes
 
@@ -190,7 +193,7 @@ class AffinityPropagation(ClusterMixin, MercerEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
             )
             return np.full(X.shape[0], -1)
-        centres = (centres.toarray() if sp.issparse(centres) else centres).astype(X.dtype, copy=False)
+        centres = centres.astype(X.dtype, copy=False)
         shift = None if sp.issparse(X) else centres.mean(axis=0)
         labels = np.empty(X.shape[0], dtype=np.int32)
         targets = np.ascontiguousarray(centres if shift is None else centres - shift)

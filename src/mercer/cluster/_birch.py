@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import FloatArray, check_X, require_no_overflow
+from mercer._arrays import FloatArray, check_X
 from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._matrix import native_rows
 from mercer._native import kernels
@@ -19,6 +19,7 @@ from mercer._parallel import effective_threads
 from mercer._params import Bool, Fittable, Integer, Null, NumberOfJobs, Real, Rule, check_params
 from mercer._saved import saved
 from mercer._trace import Certificate, Outcome, Status
+from mercer.cluster._lloyd import refuse_if_overflowing
 
 IntArray = npt.NDArray[np.int64]
 
@@ -183,20 +184,18 @@ class Birch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mer
     def _learn(self, X: Any, tree: FeatureTree | None) -> Birch:
         params = check_params(self)
         X = check_X(self, X, sparse="csr", reset=tree is None)
+        refuse_if_overflowing(self, X, np.zeros(X.shape[1]))
         task = FitTask.start(self, X)
         if tree is None:
             tree = FeatureTree(_first_row(X), params.threshold, params.branching_factor)
         else:
             tree = tree.copy()  # an error on the way leaves the estimator as it was
-        with np.errstate(over="ignore", invalid="ignore"):
-            tree.insert(X)
+        tree.insert(X)
         return self._conclude(task, tree, params, X)
 
     def _conclude(self, task: FitTask, tree: FeatureTree, params: SimpleNamespace, X: Any) -> Birch:
         """Cluster the small clusters, and label rows."""
         weights, deviations, means = tree.leaf_entries()
-        if X is not None and not (np.isfinite(deviations).all() and np.isfinite(means).all()):
-            require_no_overflow(self, X, "squared deviations of its rows")
         centres = means.astype(X.dtype if X is not None else self.subcluster_centers_.dtype)
         labels, warning = self._clustered(centres, params)
         radii = np.sqrt(deviations / weights)

@@ -165,8 +165,8 @@ class BisectingKMeans(CentresModel):
         halving = _Halving(self, problem, params, n_threads)
         status = Status.CONVERGED
         while len(halving.leaves) < params.n_clusters and halving.can_go_on:
-            subtask = task.subtask("halving", n_subtasks=params.n_init)
-            halving.step(subtask)
+            subtask = task.subtask("halving")
+            halving.step()
             if subtask.end(lambda: self._fitted(halving)):
                 status = Status.STOPPED
                 break
@@ -243,12 +243,12 @@ class _Halving:
     def can_go_on(self) -> bool:
         return any(self._score(leaf) > 0 for leaf in self.leaves)
 
-    def step(self, task: FitTask) -> None:
+    def step(self) -> None:
         """Halve the leaf of the highest score, the first of equals in the order of the tree."""
         leaf = max(self.leaves_in_order(), key=self._score)
         node = self.nodes[leaf]
         part = Problem.of(self._estimator, self._rows_of(node), self._weights_of(node), self.n_threads)
-        run = self._run(part, task)
+        run = self._run(part)
         halves = self._halves(node, part, run)
         if not all(len(half.rows) for half in halves):  # its rows are equal but for rounding
             node.inertia = 0.0
@@ -269,10 +269,11 @@ class _Halving:
         weights = self.problem.weights
         return None if weights is None else weights[node.rows]
 
-    def _run(self, part: Problem, task: FitTask) -> Run:
+    def _run(self, part: Problem) -> Run:
         params = SimpleNamespace(**{**vars(self._params), "n_clusters": 2})
         starts = Starts(type(self._estimator).__name__, part, params, self.n_threads, random=self._random)
-        return best_of_restarts(starts, partial(run_lloyd, part, params, self.n_threads), task, n_subtasks=params.max_iter)
+        unseen = FitTask(self._estimator, None, {})  # two centres of one cluster are no estimator that callbacks could use
+        return best_of_restarts(starts, partial(run_lloyd, part, params, self.n_threads), unseen, n_subtasks=params.max_iter)
 
     def _halves(self, node: _Node, part: Problem, run: Run) -> list[_Node]:
         halves = []

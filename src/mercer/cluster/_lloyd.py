@@ -50,7 +50,7 @@ class Problem:
                 total = float((deviation + weight * (mean - shift) ** 2).sum())
         # NaN fails the comparison too.
         if not total < _largest_square(X.dtype):
-            _refuse_if_overflowing(estimator, X, shift)
+            refuse_if_overflowing(estimator, X, shift)
         return cls(X, native_rows(X, shift), weights, shift, total, float(variance.mean()))
 
     def part(self, indices: npt.NDArray[np.int64]) -> Problem:
@@ -85,7 +85,7 @@ def _largest_square(dtype: npt.DTypeLike) -> float:
     return float(np.finfo(dtype).max) / 64
 
 
-def _refuse_if_overflowing(estimator: Any, X: Any, shift: FloatArray) -> None:
+def refuse_if_overflowing(estimator: Any, X: Any, shift: FloatArray) -> None:
     values = X.data if sp.issparse(X) else X
     largest = float(np.abs(values).max(initial=0)) + float(np.abs(shift).max())
     if not largest * largest * X.shape[1] < _largest_square(X.dtype):  # a power of a float would raise OverflowError
@@ -188,8 +188,8 @@ class _BoundsPolicy:
 
     A full scan is fast; bounds pay when a row costs much (many features, many centres) and when few rows still change, so
     that the centres hardly move. Where they turn out to prove too little, they are dropped until far fewer rows change. A row that
-    they let through is measured by itself and again with others against all centres: with few centres that costs much more than
-    its share of a full scan.
+    they let through is measured by itself and again with others against all centres: with few centres that costs much more
+    than its share of a full scan.
     """
 
     _COST_OF_MEASURING = 40  # of such a row, in distances of a full scan; timed with 8 to 50 centres in 60 columns

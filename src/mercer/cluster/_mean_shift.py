@@ -10,7 +10,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import FLOATS, FloatArray, check_X, require_no_overflow
+from mercer._arrays import FLOATS, FloatArray, check_X
 from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._matrix import native_rows
 from mercer._native import kernels
@@ -18,6 +18,7 @@ from mercer._parallel import effective_threads
 from mercer._params import ArrayLike, Bool, Integer, Null, NumberOfJobs, RandomState, Real, Rule, check_params, check_value
 from mercer._random import as_random_state
 from mercer._trace import Certificate, Outcome, Status, warn
+from mercer.cluster._lloyd import refuse_if_overflowing
 from mercer.neighbors._search import KdIndex, Search
 
 IntArray = npt.NDArray[np.int64]
@@ -130,11 +131,10 @@ class MeanShift(ClusterMixin, MercerEstimator):  # type: ignore[misc]
         """
         params = check_params(self)
         X = check_X(self, X)
+        refuse_if_overflowing(self, X, np.zeros(X.shape[1]))
         task = FitTask.start(self, X)
         n_threads = effective_threads(params.n_jobs)
         bandwidth = _bandwidth(X, n_threads=n_threads) if params.bandwidth is None else params.bandwidth
-        if not bandwidth < np.inf:
-            require_no_overflow(self, X, "distances between its rows")
         mean = X.mean(axis=0, dtype=np.float64)
         climb = _Climb(X.astype(np.float64, copy=False) - mean, bandwidth, n_threads)
         centres, intensity, n_iter, last_move = climb.run(self._seeds(X, params, bandwidth) - mean, params.max_iter)

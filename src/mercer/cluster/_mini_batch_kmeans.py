@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from mercer._arrays import FloatArray, check_weights, check_X
+from mercer._arrays import FloatArray, check_weights, check_X, require_finite
 from mercer._base import FitTask, fit_method, run_solver
 from mercer._matrix import native_rows
 from mercer._native import kernels
@@ -182,6 +182,8 @@ class MiniBatchKMeans(CentresModel):
         X = check_X(self, X, sparse="csr", finite="deferred")
         given, weights = X, check_weights(sample_weight, X.shape[0], X.dtype)
         X, weights = _present(X, weights)
+        if given is not X:
+            require_finite(self, given)
         check_enough_rows(X.shape[0], params.n_clusters)
         params.batch_size = min(params.batch_size, X.shape[0])
         n_steps = max(1, params.max_iter * X.shape[0] // params.batch_size)
@@ -272,7 +274,8 @@ class _Batches:
         self._n_steps += 1
         self._shift = record["shift"]
         self._smooth(record["inertia"])
-        return {"inertia": record["inertia"], "smoothed_inertia": self._smoothed, "shift": self._shift}
+        smoothed = self._smoothed if np.isfinite(self._smoothed) else record["inertia"]
+        return {"inertia": record["inertia"], "smoothed_inertia": smoothed, "shift": self._shift}
 
     def _smooth(self, inertia: float) -> None:
         """The first step, whose centres are the start, is left out, as by the peer."""

@@ -221,6 +221,11 @@ class SelfOrganizingMap(CentresModel):
         self._store(_described(problem, grid, solver.vectors, n_threads))
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = None  # units are finer than clusters
+        return tags
+
 
 def _checked_shape(shape: Any) -> tuple[int, int]:
     values = [int(each) if isinstance(each, (int, np.integer)) and not isinstance(each, bool) else 0 for each in shape]

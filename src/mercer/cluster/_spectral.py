@@ -72,7 +72,7 @@ class SpectralClustering(ClusterMixin, MercerEstimator):  # type: ignore[misc]
     n_neighbors : int, default=10
         How many nearest rows, the row itself among them.
     eigen_tol : float or "auto", default="auto"
-        What the residual of an eigenvector may be; "auto" is 1e-9, and 1e-6 for single precision.
+        What the residual of an eigenvector may be; "auto" is 1e-9.
     assign_labels : {"kmeans", "discretize", "cluster_qr"}, default="kmeans"
         How the rows of U are clustered: by k-means, by the nearest partition to a rotation of U, or by a pivoted QR
         factorisation.
@@ -108,7 +108,9 @@ class SpectralClustering(ClusterMixin, MercerEstimator):  # type: ignore[misc]
     The eigenvectors of a graph's components are known and are not searched for: with as many components as clusters these are
     the clusters.
 
-    Differences from scikit-learn: single precision is kept. `eigen_solver="amg"` is not there. Affinities whose sum over a row
+    Affinities are in double precision, as in scikit-learn; the embedding is in that of X.
+
+    Differences from scikit-learn: `eigen_solver="amg"` is not there. Affinities whose sum over a row
     is negative are refused.
 
     References
@@ -202,7 +204,8 @@ class SpectralClustering(ClusterMixin, MercerEstimator):  # type: ignore[misc]
         if n < params.n_clusters:
             raise ValueError(f"SpectralClustering: n_samples={n} should be >= n_clusters={params.n_clusters}.")
         task = FitTask.start(self, X)
-        affinity = self._affinities(X, params)
+        # In double precision: the eigenvectors are, and labels hang on their last digits where clusters meet.
+        affinity = self._affinities(X.astype(np.float64, copy=False), params)
         random = as_random_state(params.random_state)
         found = _spectrum(affinity, params, random)
         embedding = _embedding(found)
@@ -215,7 +218,7 @@ class SpectralClustering(ClusterMixin, MercerEstimator):  # type: ignore[misc]
             "eigenvalues_": found.values,
             "n_graph_components_": int(found.components.max()) + 1,
         }
-        return self._finish(task, attributes, _outcome(found, params, affinity.dtype))
+        return self._finish(task, attributes, _outcome(found, params))
 
     def _affinities(self, X: Any, params: SimpleNamespace) -> Any:
         """The graph: symmetric, dense or sparse."""
@@ -336,10 +339,10 @@ def _assigned(embedding: FloatArray, params: SimpleNamespace, random: np.random.
     return np.asarray(model.fit(embedding).labels_)
 
 
-def _outcome(found: GraphSpectrum, params: SimpleNamespace, dtype: Any) -> Outcome:
+def _outcome(found: GraphSpectrum, params: SimpleNamespace) -> Outcome:
     tol = params.eigen_tol if params.eigen_tol != "auto" else 0.0
     # A residual is computed from numbers that are rounded to their type.
-    tol = max(tol, 1e-7 if dtype == np.float64 else 1e-4)
+    tol = max(tol, 1e-7)
     status = Status.INEXACT.given(is_reached=found.residual <= tol)
     certificate = Certificate(
         found.method, status, float(found.values.sum()), "residual of the eigen equation", found.residual, tol

@@ -55,7 +55,7 @@ class NormalizedGraph:
 
     def times(self, block: FloatArray) -> FloatArray:
         scaled = block / (self.roots if block.ndim == 1 else self.roots[:, None])
-        product = np.asarray(self.affinity @ scaled.astype(self.affinity.dtype, copy=False), dtype=np.float64)
+        product = np.asarray(self.affinity @ scaled)
         if block.ndim == 1:
             return np.asarray(product / self.roots - self._diagonal * block)
         return np.asarray(product / self.roots[:, None] - self._diagonal[:, None] * block)
@@ -66,8 +66,7 @@ class NormalizedGraph:
             scale = sp.diags_array(1 / self.roots)
             scaled = sp.csr_array(scale @ self.affinity @ scale, dtype=np.float64)
             return scaled - sp.diags_array(self._diagonal)
-        scaled = self.affinity / self.roots[:, None].astype(self.affinity.dtype)
-        scaled = scaled.astype(np.float64, copy=False)
+        scaled = self.affinity / self.roots[:, None]
         scaled /= self.roots
         np.fill_diagonal(scaled, 0)
         return scaled
@@ -138,7 +137,7 @@ def _others(
     if solver == "lobpcg":
         return "LOBPCG", _by_lobpcg(graph, known, n_wanted, tol, random)
     if tol is None:
-        tol = 1e-9 if graph.affinity.dtype == np.float64 else 1e-6
+        tol = 1e-9
     if not sp.issparse(graph.affinity):
         try:
             return "Lanczos", _by_lanczos(graph, known, n_wanted, start, tol)
