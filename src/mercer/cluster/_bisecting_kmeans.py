@@ -309,8 +309,7 @@ class _Halving:
         if n_found < wanted and status is not Status.STOPPED:
             warning = (
                 f"Number of distinct clusters ({n_found}) found smaller than n_clusters ({wanted}): no cluster is left that "
-                "has "
-                "two different rows. Ask for fewer clusters."
+                "has two different rows. Ask for fewer clusters."
             )
         return Outcome(certificate, self.history, warning)
 

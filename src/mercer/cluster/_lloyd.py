@@ -187,9 +187,9 @@ class _BoundsPolicy:
     """Decides when bounds on the distances are worth keeping, and keeps them.
 
     A full scan is fast; bounds pay when a row costs much (many features, many centres) and when few rows still change, so
-    that the centres hardly move. Where they turn out to prove too little, they are dropped until far fewer rows change. A row that
-    they let through is measured by itself and again with others against all centres: with few centres that costs much more
-    than its share of a full scan.
+    that the centres hardly move. Where they turn out to prove too little, they are dropped until far fewer rows change. A row
+    that they let through is measured by itself and again with others against all centres: with few centres that costs much
+    more than its share of a full scan.
     """
 
     _COST_OF_MEASURING = 40  # of such a row, in distances of a full scan; timed with 8 to 50 centres in 60 columns

@@ -141,8 +141,7 @@ class MeanShift(ClusterMixin, MercerEstimator):  # type: ignore[misc]
         if len(centres) == 0:
             raise ValueError(
                 f"MeanShift: No point was within bandwidth={bandwidth:f} of any seed. Try a different seeding strategy or "
-                "increase "
-                "the bandwidth."
+                "increase the bandwidth."
             )
         found = (centres + mean).astype(X.dtype)
         labels, distances = climb.nearest(found - mean)

@@ -232,8 +232,7 @@ def _checked_shape(shape: Any) -> tuple[int, int]:
     if len(values) != 2 or min(values) < 1 or values[0] * values[1] > 20_000:
         raise InvalidParameterError(
             f"SelfOrganizingMap: grid_shape={shape!r} is not valid; it must be two integers >= 1, the rows and columns of a "
-            "grid of "
-            "20,000 units at most."
+            "grid of 20,000 units at most."
         )
     return values[0], values[1]
 
@@ -249,8 +248,7 @@ def _set_radii(params: SimpleNamespace, grid: MapGrid) -> None:
     if params.decay == "exponential" and params.final_radius == 0:
         raise InvalidParameterError(
             "SelfOrganizingMap: final_radius=0.0 is not valid with decay='exponential', which never comes to 0; it must be "
-            "> 0, or "
-            "decay='linear'."
+            "> 0, or decay='linear'."
         )
 
 

@@ -229,8 +229,7 @@ class SpectralClustering(ClusterMixin, MercerEstimator):  # type: ignore[misc]
         elif X.shape[0] == X.shape[1]:
             warn(
                 "SpectralClustering: The spectral clustering API has changed. ``fit`` now constructs an affinity matrix "
-                "from data, and "
-                "X is square. To use a custom affinity matrix, set ``affinity=precomputed``."
+                "from data, and X is square. To use a custom affinity matrix, set ``affinity=precomputed``."
             )
         if name == "precomputed":
             return check_symmetric(X)

@@ -47,8 +47,7 @@ class NormalizedGraph:
             row = int(np.argmin(degrees))
             raise ValueError(
                 f"the affinities of row {row} to the others sum to {degrees[row]:.3g}; they must not be negative. Use "
-                "another affinity, "
-                "such as 'rbf' or 'nearest_neighbors'."
+                "another affinity, such as 'rbf' or 'nearest_neighbors'."
             )
         self.roots = np.where(degrees > 0, np.sqrt(degrees), 1.0)
         self._diagonal = diagonal / self.roots**2
