@@ -17,8 +17,8 @@ from mercer._parallel import effective_threads
 from mercer.cluster._lloyd import Labels
 
 
-class CentresModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, MercerEstimator):  # type: ignore[misc]
-    """Estimators that leave `cluster_centers_` and `labels_`."""
+class CentresMethods(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
+    """What estimators that leave `cluster_centers_` and `labels_` can do with them."""
 
     n_jobs: int | None
     cluster_centers_: FloatArray
@@ -77,3 +77,7 @@ class CentresModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+class CentresModel(CentresMethods, ClusterMixin, MercerEstimator):  # type: ignore[misc]
+    """Clusterings by centres."""

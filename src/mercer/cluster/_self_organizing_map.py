@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.utils import check_array
 
 from mercer._arrays import FloatArray, check_weights, check_X
-from mercer._base import FitTask, fit_method
+from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import (
@@ -29,14 +29,14 @@ from mercer._params import (
 from mercer._random import as_random_state
 from mercer._statistics import GroupSums
 from mercer._trace import Certificate, Outcome, Record, Status
-from mercer.cluster._centres import CentresModel
+from mercer.cluster._centres import CentresMethods
 from mercer.cluster._lloyd import Labels, Problem
 from mercer.cluster._map_grid import MapGrid
 
 _BLOCK = 1 << 20  # distances to units that are held at a time
 
 
-class SelfOrganizingMap(CentresModel):
+class SelfOrganizingMap(CentresMethods, MercerEstimator):
     r"""Kohonen's self-organising map: vectors on a grid, near ones of which are alike.
 
     Unit j has the vector :math:`m_j`, and the winner c(x) of a row x is the unit whose vector is nearest. At the end of batch
@@ -220,11 +220,6 @@ class SelfOrganizingMap(CentresModel):
         self._fit_by(solver, task, max_iter=most, verbose=params.verbose, fitted=fitted, outcome=outcome)
         self._store(_described(problem, grid, solver.vectors, n_threads))
         return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = None  # units are finer than clusters
-        return tags
 
 
 def _checked_shape(shape: Any) -> tuple[int, int]:
