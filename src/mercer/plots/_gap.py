@@ -52,7 +52,8 @@ def plot_gap(curve: Any, n_clusters: Iterable[int] | None = None, *, ax: Any = N
     ax.annotate(
         f"{curve.suggested} clusters suggested",
         (curve.suggested, curve.gap[at]),
-        xytext=(12, -18),
+        xytext=(0, -24),
+        ha="center",
         textcoords="offset points",
         color="tab:red",
     )
