@@ -18,7 +18,7 @@ _N_TRAINING_ROWS = 20_000
 
 
 @lru_cache(maxsize=2)
-def _blobs(n: int, d: int, dtype: str, seed: int = 0) -> np.ndarray:
+def overlapping_blobs(n: int, d: int, dtype: str, seed: int = 0) -> np.ndarray:
     """A mixture of 30 Gaussians whose means are about four standard deviations apart, whatever d: they overlap."""
     means = np.random.default_rng(d).normal(scale=4 / np.sqrt(2 * d), size=(30, d))
     random = np.random.default_rng(seed)
@@ -45,7 +45,7 @@ def _text(n: int, d: int, dtype: str) -> Any:
 
 
 def _without_start(n: int, d: int, dtype: str) -> Data:
-    return Data(_blobs(n, d, dtype))
+    return Data(overlapping_blobs(n, d, dtype))
 
 
 def _with_start(make: Any, n: int, d: int, dtype: str, k: int) -> Data:
@@ -65,11 +65,11 @@ def _default(estimator: Estimator, data: Data, *, k: int) -> Any:
 
 def _trained(estimator: Estimator, data: Data) -> Any:
     """A model of other rows than those to predict."""
-    rows = _blobs(_N_TRAINING_ROWS, data.X.shape[1], str(data.X.dtype))
+    rows = overlapping_blobs(_N_TRAINING_ROWS, data.X.shape[1], str(data.X.dtype))
     return estimator(len(data.start), init=data.start, n_init=1, max_iter=5, tol=0).fit(rows)
 
 
-def _fit(model: Any, data: Data) -> Any:
+def fit(model: Any, data: Data) -> Any:
     return model.fit(data.X)
 
 
@@ -92,7 +92,7 @@ def _inertia(X: Any, centres: Any, labels: Any) -> float:
     return sum(float(np.sum((X[block] - centres[labels[block]]) ** 2)) for block in blocks)
 
 
-def _fit_inertia(model: Any, outcome: Any, data: Data) -> float:
+def fit_inertia(model: Any, outcome: Any, data: Data) -> float:
     return _inertia(data.X, outcome.cluster_centers_, outcome.labels_)
 
 
@@ -101,9 +101,9 @@ def _predicted_inertia(model: Any, outcome: Any, data: Data) -> float:
 
 
 # From one start all solvers follow the same path but for rounding, which can send a few rows elsewhere.
-_SAME_PATH = Quality("inertia", _fit_inertia, rtol=1e-3)
+_SAME_PATH = Quality("inertia", fit_inertia, rtol=1e-3)
 # Other random numbers end in another local minimum.
-_SAME_SEED = Quality("inertia", _fit_inertia, rtol=0.02)
+_SAME_SEED = Quality("inertia", fit_inertia, rtol=0.02)
 _PREDICTED = Quality("inertia of the labels", _predicted_inertia, rtol=1e-3)
 
 _HAS_MEMORY = {
@@ -117,7 +117,12 @@ _IS_QUICK = {(1_000, 4, 8, "float64"), (1_000, 12, 20, "float32"), (20_000, 12, 
 
 def cases() -> Iterator[Case]:
     yield from _fixed_start(
-        "KMeans fit, overlapping blobs, fixed start, 20 iterations", _blobs, _N_ROWS, _N_COLUMNS, _N_CLUSTERS, _DTYPES
+        "KMeans fit, overlapping blobs, fixed start, 20 iterations",
+        overlapping_blobs,
+        _N_ROWS,
+        _N_COLUMNS,
+        _N_CLUSTERS,
+        _DTYPES,
     )
     yield from _fixed_start(
         "KMeans fit, no structure, fixed start, 20 iterations", _noise, _N_ROWS[1:], (12, 60), (20, 100), _DTYPES[:1]
@@ -133,17 +138,19 @@ def _fixed_start(table: str, make: Any, n_rows: Any, n_columns: Any, n_clusters:
         if n < k:
             continue
         key = (n, d, k, dtype)
-        small_data = partial(_with_start, make, 2_000, d, dtype, k) if make is _blobs and key in _HAS_MEMORY else None
+        small_data = (
+            partial(_with_start, make, 2_000, d, dtype, k) if make is overlapping_blobs and key in _HAS_MEMORY else None
+        )
         yield Case(
             table,
             f"{n:,} x {d}, k={k}, {dtype}",
             partial(_with_start, make, n, d, dtype, k),
             _KMEANS,
-            _fit,
+            fit,
             _SAME_PATH,
             prepare=_from_start,
             small_data=small_data,
-            is_quick=make is _blobs and key in _IS_QUICK,
+            is_quick=make is overlapping_blobs and key in _IS_QUICK,
         )
 
 
@@ -155,7 +162,7 @@ def _default_start() -> Iterator[Case]:
             f"{n:,} x {d}, k={k}, {dtype}",
             partial(_without_start, n, d, dtype),
             _KMEANS,
-            _fit,
+            fit,
             _SAME_SEED,
             prepare=partial(_default, k=k),
             is_quick=(n, d, k) == (20_000, 12, 8),
@@ -170,7 +177,7 @@ def _few_rows() -> Iterator[Case]:
             f"{n:,} x {d:,}, k={k}",
             partial(_without_start, n, d, "float64"),
             _KMEANS,
-            _fit,
+            fit,
             _SAME_SEED,
             prepare=partial(_default, k=k),
         )
@@ -179,7 +186,7 @@ def _few_rows() -> Iterator[Case]:
         "2,000 x 20,000 (1 %), k=20, float64",
         partial(_with_start, _text, 2_000, 20_000, "float64", 20),
         _KMEANS,
-        _fit,
+        fit,
         _SAME_PATH,
         prepare=_from_start,
     )
@@ -192,7 +199,7 @@ def _sparse() -> Iterator[Case]:
             f"20,000 x 2,000 (1 %), k={k}, {dtype}",
             partial(_with_start, _text, 20_000, 2_000, dtype, k),
             _KMEANS,
-            _fit,
+            fit,
             _SAME_PATH,
             prepare=_from_start,
             small_data=partial(_with_start, _text, 500, 2_000, dtype, k) if (k, dtype) == (20, "float64") else None,
@@ -214,5 +221,5 @@ def _prediction() -> Iterator[Case]:
 
 
 def _prediction_data(n: int, d: int, dtype: str, k: int) -> Data:
-    start = _with_start(_blobs, _N_TRAINING_ROWS, d, dtype, k).start
-    return Data(_blobs(n, d, dtype, seed=2), start=start)
+    start = _with_start(overlapping_blobs, _N_TRAINING_ROWS, d, dtype, k).start
+    return Data(overlapping_blobs(n, d, dtype, seed=2), start=start)

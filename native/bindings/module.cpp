@@ -63,4 +63,7 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_linkage(m);
     mercer::bindings::bind_graph_linkage(m);
     mercer::bindings::bind_cluster_measures(m);
+    mercer::bindings::bind_cf_tree(m);
+    mercer::bindings::bind_mean_shift(m);
+    mercer::bindings::bind_map_training(m);
 }

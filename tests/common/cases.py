@@ -69,7 +69,7 @@ class Case:
     grid: Mapping[str, list[Any]] = field(default_factory=dict)  # for a grid search
     is_lazy: bool = False  # keeps the data, grows greedily or leaves the work to members: nothing to certify
     is_online: bool = False  # takes one step a row: a step of weight two is not two steps
-    iterates_elsewhere: bool = False  # `max_iter` is handed to another library's solver, which tells nothing of its steps
+    iterates_elsewhere: bool = False  # `max_iter` is for a part of the fit, which tells nothing of its steps
     of_columns: bool = False  # clusters them: there must be two
     takes_infinity: bool = False  # in X, as an extreme value
     takes_labels: bool = False  # as y, though it is no classifier
@@ -415,6 +415,53 @@ CASES["DBSCAN"] = Case(
 )
 CASES["HDBSCAN"] = Case(n_large=2_000, grid={"min_cluster_size": [5, 8]}, is_lazy=True, takes_infinity=True)
 CASES["OPTICS"] = Case(n_large=2_000, n_long=50_000, grid={"min_samples": [3, 5]}, is_lazy=True)
+
+
+def _ends(X: Any, n_clusters: int, random_state: Any) -> Any:
+    """The rows of the least and the greatest sum."""
+    rows = X.toarray() if hasattr(X, "toarray") else X
+    return rows[np.argsort(rows.sum(axis=1), kind="stable")[[0, -1]]]
+
+
+CASES["MiniBatchKMeans"] = Case(
+    n_large=_FEW_ROWS,
+    params={"n_clusters": 4},
+    long_params={"n_clusters": 200, "max_iter": 1_000_000, "max_no_improvement": None},
+    fixed_params=lambda X: {"init": np.array(X[:4]), "n_init": 1},
+    unique_params={"n_clusters": 1},
+    grid={"n_clusters": [2, 3]},
+    draws_rows=True,
+)
+CASES["BisectingKMeans"] = Case(
+    params={"n_clusters": 4},
+    long_params={"n_clusters": 200, "n_init": 1000, "tol": 0.0, "max_iter": 100_000},
+    fixed_params=lambda X: {"n_clusters": 2, "init": _ends},
+    unique_params={"n_clusters": 1},
+    grid={"n_clusters": [2, 3]},
+    iterates_elsewhere=True,
+)
+CASES["SelfOrganizingMap"] = Case(
+    params={"grid_shape": (3, 2), "n_epochs": 5},
+    long_params={"grid_shape": (20, 20), "tol": 0.0, "n_epochs": 100_000, "max_iter": 1_000_000},
+    fixed_params=lambda X: {"tol": 0.0},
+    unique_params={"grid_shape": (1, 1)},
+    silent_params={"tol": 0.01},
+    grid={"n_epochs": [5, 10]},
+)
+CASES["SpectralClustering"] = Case(
+    n_large=600, n_long=3_000, params={"n_clusters": 3, "n_init": 2}, grid={"n_clusters": [2, 3]}
+)
+CASES["MeanShift"] = Case(
+    n_large=1_500, n_long=20_000, params={"bandwidth": 1.0}, grid={"bandwidth": [1.0, 2.0]}, iterates_elsewhere=True
+)
+CASES["AffinityPropagation"] = Case(
+    n_large=400,
+    n_long=2_000,
+    long_params={"max_iter": 1_000_000, "convergence_iter": 1_000_000},
+    silent_params={"damping": 0.9, "max_iter": 2_000},
+    grid={"damping": [0.5, 0.9]},
+)
+CASES["Birch"] = Case(n_large=2_000, n_long=100_000, grid={"threshold": [0.2, 0.4]})
 
 
 def case_of(estimator: type[BaseEstimator]) -> Case:

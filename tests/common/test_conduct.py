@@ -110,12 +110,17 @@ def _n_iter(model):
     return int(np.ravel(model.n_iter_)[0]) if np.size(model.n_iter_) == 1 else len(model.history_)
 
 
+def _untiring(estimator):
+    """What keeps a fit from ending before `max_iter`."""
+    return {"tol": 0.0} if "tol" in parameters_of(estimator) else {}
+
+
 @iterative_estimators
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("max_iter", [1, 3, None])
 def test_the_history_has_one_record_an_iteration(estimator, max_iter):
     data = make_data(estimator, 1000)
-    params = {} if max_iter is None else {"max_iter": max_iter, "tol": 0.0}
+    params = {} if max_iter is None else {"max_iter": max_iter, **_untiring(estimator)}
     model = make_iterative(estimator, **params).fit(*data.args)
     if case_of(estimator).counts_steps:
         assert sum(record["n_steps"] for record in model.history_) == np.sum(model.n_iter_)
@@ -145,7 +150,7 @@ def test_a_warning_points_at_the_line_that_called_fit(estimator):
     duplicates = data.with_X(np.ones_like(data.X))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        make_iterative(estimator, max_iter=1, tol=0.0).fit(*data.args)
+        make_iterative(estimator, max_iter=1, **_untiring(estimator)).fit(*data.args)
         make_iterative(estimator).fit(*duplicates.args)
     for warning in caught:
         assert warning.filename == __file__
@@ -364,7 +369,7 @@ def test_callbacks_are_torn_down_after_an_error(estimator):
 @needs_callbacks
 def test_a_callback_can_stop_a_fit_early(estimator):
     data = make_data(estimator, 500)
-    params = {"tol": 0.0} if "tol" in parameters_of(estimator) else {}
+    params = _untiring(estimator)
     full = make_iterative(estimator, **params).fit(*data.args)
     assert _n_iter(full) > 1, "the data make this test too easy"
     model = make_iterative(estimator, **params).set_callbacks(Recorder(stop_at=_leaf_task(estimator, data))).fit(*data.args)

@@ -186,6 +186,13 @@ def _asked(kind, *rest):
     return [_made(kind), kernels.SearchMetric("euclidean", 2.0, None), None, np.random.RandomState(1).rand(SIZE, SIZE), *rest]
 
 
+def _cf_tree(number):
+    """An empty tree of clustering features, or one from the arrays of another."""
+    tree = kernels.CfTree(SIZE, 0.1, 2)
+    tree.insert(np.random.RandomState(0).rand(SIZE, SIZE))
+    return [SIZE, 0.1, 2, *(() if number == 0 else (np.array(array) for array in tree.state()))]
+
+
 def _ball_tree(kind, number):
     """A tree from rows, or from the arrays of one."""
     X = np.random.RandomState(0).rand(SIZE, SIZE).astype(np.float64 if kind is kernels.BallTree64 else np.float32)
@@ -459,6 +466,7 @@ READY = {
     ],
     "cut_tree": lambda number: [*_path(), 1.5, 2, _rows_of(np.int64, SIZE + 1)],
     "xi_clusters": lambda number: [NUMBERS, np.arange(SIZE) - 1, 0.05, 2, 2, True, _guarded((SIZE, 2), np.int64)],
+    "CfTree": lambda number: _cf_tree(number),
     "KdTree64": lambda number: _kd_tree(kernels.KdTree64, number),
     "KdTree32": lambda number: _kd_tree(kernels.KdTree32, number),
     "LpDescent.set_penalty": lambda number: [_made("LpDescent"), 1.0, 0.5],

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import FloatArray, check_weights, check_X
-from mercer._base import FitTask, MercerEstimator, best_of_restarts, fit_method, run_solver
-from mercer._matrix import native_rows
-from mercer._native import kernels
+from mercer._arrays import check_weights, check_X
+from mercer._base import FitTask, best_of_restarts, fit_method
 from mercer._parallel import effective_threads
 from mercer._params import (
     ArrayLike,
@@ -31,15 +24,16 @@ from mercer._params import (
     Rule,
     Verbosity,
     check_params,
+    check_value,
 )
-from mercer._random import as_random_state
-from mercer._trace import Certificate, Outcome, Record, Status, log, native_progress
-from mercer.cluster._lloyd import Labels, Lloyd, Problem, check_enough_rows, seed_plusplus
+from mercer.cluster._centres import CentresModel
+from mercer.cluster._lloyd import Problem, check_enough_rows
+from mercer.cluster._lloyd_runs import Starts, run_lloyd
 
 Init = str | Callable[..., Any] | npt.ArrayLike
 
 
-class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, MercerEstimator):  # type: ignore[misc]
+class KMeans(CentresModel):
     r"""k-means clustering by exact, accelerated Lloyd iterations.
 
     Minimises the inertia :math:`\sum_i w_i \min_j \|x_i - c_j\|^2` over the centres :math:`c_1, …, c_k`, locally: each
@@ -170,166 +164,65 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Me
         weights = check_weights(sample_weight, X.shape[0], X.dtype)
         n_threads = effective_threads(params.n_jobs)
         problem = Problem.of(self, X, weights, n_threads)
-        starts = _Starts(problem, params, n_threads)
+        starts = Starts(type(self).__name__, problem, params, n_threads)
         task = FitTask.start(self, X, n_subtasks=starts.count)
-        run = partial(_run_lloyd, problem, params, n_threads)
+        run = partial(run_lloyd, problem, params, n_threads)
         best = best_of_restarts(starts, run, task, n_subtasks=params.max_iter)
         return self._finish(task, best.attributes(), best.outcome(params))
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Labels:
-        """Find the clusters of X and return its labels."""
-        labels: Labels = self.fit(X, sample_weight=sample_weight).labels_
-        return labels
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> FloatArray:
-        """Find the clusters of X and return its distances to the centres."""
-        return self.fit(X, sample_weight=sample_weight).transform(X)
+def k_means(
+    X: Any,
+    n_clusters: int,
+    *,
+    sample_weight: Any = None,
+    init: Init = "k-means++",
+    n_init: int | str = "auto",
+    max_iter: int = 300,
+    verbose: int = False,
+    tol: float = 1e-4,
+    random_state: int | np.random.RandomState | None = None,
+    copy_x: bool = True,
+    algorithm: str = "lloyd",
+    return_n_iter: bool = False,
+) -> tuple[Any, ...]:
+    """`KMeans` as a function.
 
-    def predict(self, X: Any) -> Labels:
-        """The nearest centre of each row."""
-        X = self._check_rows(X)
-        labels = np.empty(X.shape[0], dtype=np.int32)
-        kernels.nearest_centres(*self._rows_and_centres(X), labels, effective_threads(self.n_jobs))
-        return labels
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+    n_clusters, init, n_init, max_iter, verbose, tol, random_state, copy_x, algorithm
+        As in `KMeans`.
+    sample_weight : array-like of shape (n_samples,), default=None
+    return_n_iter : bool, default=False
+        Return the number of iterations too.
 
-    def transform(self, X: Any) -> FloatArray:
-        """The distance of each row to each centre."""
-        X = self._check_rows(X)
-        distances = np.empty((X.shape[0], self.cluster_centers_.shape[0]), dtype=X.dtype)
-        kernels.centre_distances(*self._rows_and_centres(X), distances, effective_threads(self.n_jobs))
-        return distances
+    Returns
+    -------
+    centroid : array of shape (n_clusters, n_features)
+    label : int32 array of shape (n_samples,)
+    inertia : float
+    best_n_iter : int
+        With `return_n_iter`.
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the inertia of X about the centres: higher is better."""
-        X = self._check_rows(X)
-        weights = check_weights(sample_weight, X.shape[0], X.dtype)
-        rows, centres = self._rows_and_centres(X)
-        labels = np.empty(X.shape[0], dtype=np.int32)
-        n_threads = effective_threads(self.n_jobs)
-        kernels.nearest_centres(rows, centres, labels, n_threads)
-        return -float(kernels.inertia(rows, weights, centres, labels, n_threads))
-
-    def _check_rows(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return check_X(self, X, sparse="csr", reset=False)
-
-    def _rows_and_centres(self, X: Any) -> tuple[Any, FloatArray]:
-        """X and the centres for the kernels, shifted by the mean of the centres unless X is sparse."""
-        centres = self.cluster_centers_.astype(X.dtype, copy=False)
-        if sp.issparse(X):
-            return native_rows(X), np.ascontiguousarray(centres)
-        shift = centres.mean(axis=0)
-        return native_rows(X, shift), centres - shift
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.cluster_centers_.shape[0])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
-def _run_lloyd(problem: Problem, params: SimpleNamespace, n_threads: int, start: FloatArray, task: FitTask) -> _Run:
-    """One run of Lloyd's iterations."""
-    tol = params.tol * problem.mean_variance
-    solver = Lloyd(problem, start, tol=tol, always_bounded=params.algorithm == "elkan", n_threads=n_threads)
-
-    def fitted() -> dict[str, Any]:
-        return _attributes(*solver.result())
-
-    status, history = run_solver(solver, task, max_iter=params.max_iter, verbose=params.verbose, fitted=fitted)
-    # Labels may come to rest while a centre without rows is still being moved.
-    status = status.given(is_reached=solver.shift <= tol)
-    return _Run(*solver.result(), status=status, history=history, shift=solver.shift, tol=tol)
-
-
-class _Run:
-    """A finished run."""
-
-    def __init__(
-        self,
-        centres: FloatArray,
-        labels: Labels,
-        inertia: float,
-        *,
-        status: Status,
-        history: list[Record],
-        shift: float,
-        tol: float,
-    ) -> None:
-        self.centres, self.labels, self.objective = centres, labels, inertia
-        self._status, self._history, self._shift, self._tol = status, history, shift, tol
-
-    def attributes(self) -> dict[str, Any]:
-        return _attributes(self.centres, self.labels, self.objective)
-
-    def outcome(self, params: SimpleNamespace) -> Outcome:
-        certificate = Certificate(
-            method="Lloyd's iterations, a local minimum",
-            status=self._status,
-            primal=self.objective,
-            condition="squared shift of the centres",
-            residual=self._shift,
-            tol=self._tol,
-        )
-        return Outcome(certificate, self._history, self._warning(params))
-
-    def _warning(self, params: SimpleNamespace) -> str | None:
-        n_found = np.count_nonzero(np.bincount(self.labels))
-        if n_found < params.n_clusters:
-            return (
-                f"Number of distinct clusters ({n_found}) found smaller than n_clusters ({params.n_clusters}). Possibly due "
-                "to duplicate points in X; ask for fewer clusters."
-            )
-        return None
-
-
-def _attributes(centres: FloatArray, labels: Labels, inertia: float) -> dict[str, Any]:
-    return {"cluster_centers_": centres, "labels_": labels, "inertia_": inertia}
-
-
-class _Starts:
-    """The centres to start from, one set a run, shifted as the problem is."""
-
-    def __init__(self, problem: Problem, params: SimpleNamespace, n_threads: int) -> None:
-        self._problem, self._n_clusters, self._init, self._n_threads = problem, params.n_clusters, params.init, n_threads
-        self._random, self._verbose = as_random_state(params.random_state), params.verbose
-        is_given = not isinstance(params.init, str) and not callable(params.init)
-        if is_given:
-            self._init = self._checked(params.init)
-        self.count = self._count(params.n_init, is_given)
-
-    def _count(self, n_init: int | str, is_given: bool) -> int:
-        if is_given:
-            return 1
-        if isinstance(n_init, int):
-            return n_init
-        return 1 if self._init == "k-means++" else 10
-
-    def _checked(self, centres: Any) -> FloatArray:
-        centres = check_array(centres, dtype=self._problem.X.dtype, order="C", input_name="init")
-        wanted = (self._n_clusters, self._problem.n_features)
-        if centres.shape != wanted:
-            raise ValueError(
-                f"KMeans: init holds centres of shape {centres.shape}; with n_clusters={wanted[0]} and this X "
-                f"it must be {wanted}."
-            )
-        return self._problem.to_shifted(centres)
-
-    def __iter__(self) -> Any:
-        return (self._draw() for _ in range(self.count))
-
-    def _draw(self) -> FloatArray:
-        problem, k = self._problem, self._n_clusters
-        if callable(self._init):
-            return self._checked(self._init(problem.X, k, random_state=self._random))
-        if not isinstance(self._init, str):
-            return np.array(self._init)
-        if self._init == "k-means++":
-            with native_progress(lambda done, total: log(self._verbose, "k-means++: %d of %d centres", done + 1, total + 1)):
-                return problem.to_shifted(problem.pick(seed_plusplus(problem, k, self._random, self._n_threads)))
-        n = problem.X.shape[0]
-        share = np.ones(n) if problem.weights is None else problem.weights.astype(np.float64)
-        return problem.to_shifted(problem.pick(self._random.choice(n, size=k, replace=False, p=share / share.sum())))
+    Examples
+    --------
+    >>> from mercer.cluster import k_means
+    >>> _, label, inertia = k_means([[1.0], [1.2], [9.0]], 2, random_state=0)
+    >>> bool(label[0] == label[1] != label[2])
+    True
+    """
+    wants_n_iter = check_value("k_means", "return_n_iter", return_n_iter, Bool())
+    model = KMeans(
+        n_clusters,
+        init=init,
+        n_init=n_init,
+        max_iter=max_iter,
+        verbose=verbose,
+        tol=tol,
+        random_state=random_state,
+        copy_x=copy_x,
+        algorithm=algorithm,
+    ).fit(X, sample_weight=sample_weight)
+    found = model.cluster_centers_, model.labels_, model.inertia_
+    return (*found, model.n_iter_) if wants_n_iter else found

@@ -9,6 +9,7 @@ from mercer.plots._dendrogram import plot_dendrogram
 from mercer.plots._density import plot_k_distances, plot_reachability
 from mercer.plots._descent import plot_descent
 from mercer.plots._elbow import plot_elbow
+from mercer.plots._gap import plot_gap
 from mercer.plots._importances import plot_importances
 from mercer.plots._kernel import plot_kernel
 from mercer.plots._learning import plot_learning_curve, plot_validation_curve
@@ -20,6 +21,7 @@ from mercer.plots._residuals import plot_residuals
 from mercer.plots._roc import plot_roc
 from mercer.plots._silhouette import plot_silhouette
 from mercer.plots._threshold import plot_threshold
+from mercer.plots._umatrix import plot_umatrix
 
 __all__ = [
     "plot_biplot",
@@ -31,6 +33,7 @@ __all__ = [
     "plot_descent",
     "plot_elbow",
     "plot_explained_variance",
+    "plot_gap",
     "plot_importances",
     "plot_k_distances",
     "plot_kernel",
@@ -45,5 +48,6 @@ __all__ = [
     "plot_silhouette",
     "plot_staged_error",
     "plot_threshold",
+    "plot_umatrix",
     "plot_validation_curve",
 ]
