@@ -89,7 +89,9 @@ class LiveView:
         head = Table.grid(padding=(0, 1))
         head.add_row(
             Text(self._board.stage, style="bold"),
-            ProgressBar(total=self._seconds, completed=min(elapsed, self._seconds), width=30),
+            ProgressBar(
+                total=self._seconds, completed=min(elapsed, self._seconds), width=max(10, min(30, self._console.width - 66))
+            ),
             Text(f"{show_seconds(elapsed)} of {show_seconds(self._seconds)} · Ctrl-C ends with the best so far", style="dim"),
         )
         return Group(head, self._table(_most_rows(self._console) // 2))

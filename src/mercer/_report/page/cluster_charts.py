@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mercer._report.clustering.content import Axis, Clustering, Dendrogram, Profile, Projection, Silhouettes
 from mercer._report.numbers import count, number, percent, plural, tick_labels, ticks
@@ -30,43 +30,38 @@ def numbers(rows: Sequence[Clustering]) -> Html | None:
         row for row in rows if row["status"] == "ok" and row["silhouette"] is not None and row["n_clusters"] is not None
     ]
     methods = sorted({row["method"] for row in measured})[:N_SERIES]
-    best = next((row for row in measured if row["is_best"]), None)
-    if len({row["n_clusters"] for row in measured}) < 2:
+    tried = sorted({row["n_clusters"] or 0 for row in measured})
+    if len(tried) < 2:
         return None
+    best = next((row for row in measured if row["is_best"]), None)
+    checked = [row for row in measured if row["excess"] is not None]
+    leader = best or max(checked, key=lambda row: row["excess"] or 0.0, default=None)
+    reference = {
+        row["n_clusters"] or 0: row["reference_high"]
+        for row in checked
+        if leader and row["method"] == leader["method"] and row["reference_high"] is not None
+    }
+    highest = max([row["silhouette"] or 0.0 for row in measured] + list(reference.values()))
+    lowest = min(0.0, *(row["silhouette"] or 0.0 for row in measured))
+    ends = tried[0] - 0.4, tried[-1] + 0.4
     pictures = [
-        _against_number(measured, methods, best, "silhouette", "Silhouette", "mean silhouette"),
-        _against_number(measured, methods, best, "stability", "Stability", "adjusted Rand index"),
+        _against_number(measured, methods, "silhouette", Axes(*ends, lowest, 1.08 * highest), "mean silhouette", reference),
+        _against_number(measured, methods, "stability", Axes(*ends, 0.0, 1.0), "adjusted Rand index", {}),
     ]
     entries = [(f"s{index}", method, "") for index, method in enumerate(methods)]
-    reference = [("chance", "without clusters", "the most that tables without clusters reach, for the chosen method")]
-    has_reference = best is not None and any(row["method"] == best["method"] and row["reference_high"] for row in measured)
-    return join(
-        tag("div", [picture for picture in pictures if picture], class_="pair"),
-        legend([*entries, *(reference if has_reference else [])]),
-    )
+    if leader and reference:
+        entries.append(("chance", "without clusters", f"hardly ever reached by {leader['method']} where there are none"))
+    return join(tag("div", [picture for picture in pictures if picture], class_="pair"), legend(entries))
 
 
 def _against_number(
-    rows: Sequence[Clustering], methods: Sequence[str], best: Clustering | None, key: str, title: str, label: str
+    rows: Sequence[Clustering], methods: Sequence[str], key: str, axes: Axes, label: str, reference: Mapping[int, float]
 ) -> Html | None:
-    found = [(row["n_clusters"] or 0, row[key], row) for row in rows if row[key] is not None]  # type: ignore[literal-required]
-    if not found:
+    """One measure; nothing where it is known of a single number of clusters."""
+    lines = {method: _best_by_number([row for row in rows if row["method"] == method], key) for method in methods}
+    if len({n for points in lines.values() for n, _ in points}) < 2:
         return None
-    lines = {method: _best_by_number([each for each in found if each[2]["method"] == method], key) for method in methods}
-    is_rate = key == "stability"
-    reference = []
-    if not is_rate and best is not None:
-        reference = sorted(
-            {
-                (n, row["reference_high"])
-                for n, _, row in found
-                if row["method"] == best["method"] and row["reference_high"] is not None
-            }
-        )
-    values = [value for _, value, _ in found] + [value for _, value in reference]
-    low, high = (0.0, 1.0) if is_rate else (min(0.0, *values), max(values) * 1.08)
-    ends = min(n for n, _, _ in found), max(n for n, _, _ in found)
-    axes = Axes(ends[0] - 0.4, ends[1] + 0.4, low, high)
+    title = key.capitalize()
     parts = []
     for index, method in enumerate(methods):
         points = lines[method]
@@ -76,27 +71,32 @@ def _against_number(
             for n, value in points
         ]
     if reference:
-        parts.append(axes.path([n for n, _ in reference], [value for _, value in reference], "chance"))
-    if best is not None and best[key] is not None:  # type: ignore[literal-required]
-        parts.append(axes.dot(best["n_clusters"] or 0, best[key], "mark hollow", 6))  # type: ignore[literal-required]
+        parts.append(axes.path(sorted(reference), [reference[n] for n in sorted(reference)], "chance"))
+    for row in rows:
+        if row["is_best"] and (value := _value(row, key)) is not None:
+            parts.append(axes.dot(row["n_clusters"] or 0, value, "mark hollow", 6))
     words = "; ".join(
         f"{method}: " + ", ".join(f"{number(value, 2)} for {n}" for n, value in points)
         for method, points in lines.items()
         if points
     )
-    n_ticks = min(8, max(2, ends[1] - ends[0]))
-    picture = axes.picture(
-        f"{key}-number", f"{title} against the number of clusters", words, axes.frame("clusters", label, n_x=n_ticks), parts
+    frame = axes.frame("clusters", label, n_x=min(8, max(2, round(axes.x_high - axes.x_low))))
+    return figure(
+        axes.picture(f"{key}-number", f"{title} against the number of clusters", words, frame, parts),
+        f"{title} by number of clusters",
     )
-    return figure(picture, f"{title} by number of clusters")
 
 
-def _best_by_number(found: Sequence[tuple[int, float, Clustering]], key: str) -> list[tuple[int, float]]:
+def _value(row: Clustering, key: str) -> float | None:
+    return row["silhouette"] if key == "silhouette" else row["stability"]
+
+
+def _best_by_number(rows: Sequence[Clustering], key: str) -> list[tuple[int, float]]:
     """Of several clusterings of a method with one number of clusters, the clearest."""
     best: dict[int, tuple[float, float]] = {}
-    for n, value, row in found:
-        merit = row["silhouette"] or 0.0
-        if n not in best or merit > best[n][0]:
+    for row in rows:
+        n, merit, value = row["n_clusters"] or 0, row["silhouette"] or 0.0, _value(row, key)
+        if value is not None and (n not in best or merit > best[n][0]):
             best[n] = (merit, value)
     return [(n, best[n][1]) for n in sorted(best)]
 
@@ -248,10 +248,11 @@ def dendrogram(found: Dendrogram | None) -> Html:
             path = "M" + "L".join(f"{axes.x(x):.1f} {axes.y(y):.1f}" for x, y in points)
             parts.append(tag("path", d=path, class_="branch"))
         bottom = axes.y(0)
+        has_counts = axes.width > 500 or n_leaves <= 12
         for place, (rows, cluster) in enumerate(zip(found["leaves"], found["leaf_clusters"], strict=True)):
             own = f"mostly cluster {cluster}" if cluster >= 0 else "mostly in no cluster"
             parts.append(axes.dot(place, 0, f"dot {colour(cluster)}", 4, f"{plural(rows, 'row')}, {own}"))
-            if axes.width > 500 or n_leaves <= 12:
+            if has_counts:
                 parts.append(
                     tag(
                         "text",
@@ -265,7 +266,7 @@ def dendrogram(found: Dendrogram | None) -> Html:
         if found["cut"] is not None:
             parts.append(axes.segment(axes.x_low, found["cut"], axes.x_high, found["cut"], "chance"))
         words = f"The last {len(found['merges'])} merges of {count(found['n'])} rows; the highest at {number(top)}."
-        return axes.picture(identifier, "Dendrogram", words, _heights(axes), parts)
+        return axes.picture(identifier, "Dendrogram", words, _heights(axes, has_counts=has_counts), parts)
 
     words = (
         f"{found['method']} merges the two nearest groups again and again; the height of a merge is how far apart they "
@@ -282,7 +283,7 @@ def dendrogram(found: Dendrogram | None) -> Html:
     )
 
 
-def _heights(axes: Axes) -> Html:
+def _heights(axes: Axes, *, has_counts: bool) -> Html:
     levels = ticks(axes.y_low, axes.y_high, axes.n_y)
     lines = [axes.segment(axes.x_low, level, axes.x_high, level, "grid") for level in levels]
     texts = [
@@ -292,4 +293,4 @@ def _heights(axes: Axes) -> Html:
     middle = (axes.top + axes.height - axes.bottom) / 2
     name = tag("text", "height", class_="axis", transform=f"translate(11 {middle:.1f}) rotate(-90)", text_anchor="middle")
     below = tag("text", "rows", class_="axis", x=axes.width / 2, y=axes.height - 6, text_anchor="middle")
-    return tag("g", lines, texts, name, below, class_="frame")
+    return tag("g", lines, texts, name, below if has_counts else None, class_="frame")

@@ -101,7 +101,7 @@ class ReferenceTables:
             draws = rng.uniform(scores.min(axis=0), scores.max(axis=0), size=scores.shape)
         else:
             draws = rng.normal(size=scores.shape) * singular / np.sqrt(len(values))
-        cloud = mean + draws @ axes
+        cloud: FloatArray = mean + draws @ axes
         for column in range(values.shape[1]):
             ranked = np.argsort(cloud[:, column], kind="stable")
             if len(np.unique(values[:, column])) <= _FEW_VALUES:
@@ -121,7 +121,8 @@ def _skewed_as(values: FloatArray, drawn: FloatArray) -> FloatArray:
     form = 4 / skewness**2
     levels = (np.arange(len(values)) + 0.5) / len(values)
     quantiles = (gamma.ppf(levels, form) - form) / np.sqrt(form)
-    found: FloatArray = values.mean() + spread * (quantiles if skewness > 0 else -quantiles[::-1]))
+    skewed: FloatArray = values.mean() + spread * (quantiles if skewness > 0 else -quantiles[::-1])
+    return skewed
 
 
 def _blocks(X: FloatArray, report: Sequence[ColumnReport], names: Sequence[str]) -> tuple[list[int], list[list[int]]]:

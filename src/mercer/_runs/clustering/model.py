@@ -69,7 +69,9 @@ def _rule(method: Method, model: Any, X: FloatArray, found: Labels, labels: Labe
         )
     if method.has_number:
         words = f"{method.name} itself cannot label new rows: a new row is in the cluster whose centroid is nearest."
-        return NearestCentroid().fit(X, labels), words
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a column is constant within clusters: centroids do not mind
+            return NearestCentroid().fit(X, labels), words
     words = f"{method.name} itself cannot label new rows: a new row is with the row that is nearest, noise if that is noise."
     return KNeighborsClassifier(1).fit(X, labels), words
 
