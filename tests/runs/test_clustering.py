@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -52,6 +54,20 @@ def test_a_cut_of_the_tree_is_what_the_estimator_gives(linkage, n_clusters):
     X = RNG.normal(size=(60, 3))
     cut = cut_tree(Data(X).merges(linkage).children_, 60, n_clusters)
     assert adjusted_rand_score(cut, AgglomerativeClustering(n_clusters, linkage=linkage).fit_predict(X)) == 1.0
+
+
+def test_free_text_is_left_out_unless_it_is_asked_for_or_alone():
+    words = [" ".join(RNG.choice(["late", "early", "broken", "fine"], 4)) + f" {number}" for number in range(60)]
+    frame = pl.DataFrame({"x": RNG.normal(size=60), "note": words})
+
+    def names(frame, **options):
+        table = make_cluster_table(NumberedTable(frame, np.arange(1, 61)), ClusterSettings("table.csv", **options))
+        return table.left_out, {column.name for column in table.report if column.used}
+
+    assert names(frame) == (("note",), {"x"})
+    assert names(frame, kinds={"note": "text"}) == ((), {"x", "note"})
+    assert names(frame.select("note")) == ((), {"note"})
+    assert names(frame, drop=("x",)) == (("x",), {"note"})
 
 
 def test_silhouettes_count_noise_as_nothing():
@@ -113,6 +129,8 @@ def test_the_clearest_is_chosen_of_equals_the_simplest_and_nothing_where_nothing
         assert (choice.structure, choice.n_clusters, choice.entry) == ("none", 1, None)
         assert choose(_board(nothing), is_asked=True).structure == "asked"
     assert choose(_board(), is_asked=True).structure == "none"
+    unchecked = Clustering("a", "KMeans", status="ok", n_clusters=3, silhouette=0.5)
+    assert choose(_board(unchecked), is_asked=False).structure == "unchecked"
 
 
 def test_a_measure_prefers_the_best_in_its_own_sense():
@@ -150,7 +168,5 @@ def test_what_is_tried_follows_from_the_settings_and_the_table():
 
 
 def test_settings_come_back_from_json_as_they_were():
-    import json
-
     for one in (ClusterSettings("t.csv", clusters=(3, 5), against="y", drop=("a",)), Settings("t.csv", "y", folds=3)):
         assert type(one).from_dict(json.loads(json.dumps(one.to_dict()))) == one

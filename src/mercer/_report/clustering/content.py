@@ -21,7 +21,7 @@ class ClusterData(TypedDict):
 class Verdict(TypedDict):
     """How many clusters, and why."""
 
-    structure: Literal["clear", "weak", "none", "asked"]
+    structure: Literal["clear", "weak", "none", "asked", "unchecked"]
     n_clusters: int
     n_noise: int
     method: str | None

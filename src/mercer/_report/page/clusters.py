@@ -13,7 +13,7 @@ from mercer._report.page.html import Child, Html, breakable, join, name, tag
 from mercer._report.page.tables import Cell, Head, table
 
 _MOST_LINES = 12
-_BADGES = {"clear": "clear", "weak": "with caution", "none": "none found", "asked": "as asked"}
+_BADGES = {"clear": "clear", "weak": "with caution", "none": "none found", "asked": "as asked", "unchecked": "not checked"}
 
 
 def heading(content: ClusterContent) -> Html:
@@ -27,10 +27,12 @@ def _lead(content: ClusterContent) -> Html:
     rows = plural(data["n_rows"], "row")
     if verdict["structure"] == "none":
         return tag("p", tag("strong", "No clusters"), f" were found among {rows}: they are one cloud.", class_="lead")
-    noun = "cluster" if verdict["structure"] != "asked" else "group"
+    noun = "group" if verdict["structure"] in ("asked", "unchecked") else "cluster"
     words: list[Html | str] = [tag("strong", plural(verdict["n_clusters"], noun)), f" of {rows}, by ", name(verdict["method"])]
     if verdict["structure"] == "asked":
         words.append(", as many as were asked for; they are no clusters that stand apart.")
+    elif verdict["structure"] == "unchecked":
+        words.append(". The run was ended before it was checked whether they are clusters.")
     elif verdict["structure"] == "weak":
         words.append(". There is more than chance, but they do not all come back when rows are left out.")
     else:

@@ -23,7 +23,7 @@ from mercer.preprocessing import ColumnReport
 
 N_DRAWS = 8
 N_TABLES = 5  # of each shape
-MOST_CHECKED = 2_000  # rows
+MOST_CHECKED = 1_000  # rows
 SHAPES = ("bell-shaped", "flat")
 _KEPT = 0.8
 _FEW_VALUES = 20

@@ -15,7 +15,8 @@ _ORDER = {method.name: place for place, method in enumerate(METHODS)}
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen. `structure`: "clear", "weak", "none" (one cluster is the answer) or "asked" (by --clusters)."""
+    """What was chosen. `structure`: "clear", "weak", "none" (one cluster is the answer), "asked" (by
+    --clusters) or "unchecked" (it was interrupted before anything was)."""
 
     entry: Clustering | None
     structure: str
@@ -35,6 +36,10 @@ def choose(board: ClusterBoard, *, is_asked: bool) -> Choice:
         best = _simplest(pool, lambda entry: entry.excess or 0.0)
         reasons = (*_why(best, measured), *_others(best, found))
         return Choice(best, "clear" if best.is_stable else "weak", _reading(best), reasons)
+    if measured and not is_asked and not any(entry.is_checked for entry in measured):
+        best = _simplest(measured, lambda entry: entry.silhouette or 0.0)
+        words = f"{best.n_clusters} groups, found by {best.method}, which were not checked: {_comparison(best)}"
+        return Choice(best, "unchecked", f"{words} Whether there are clusters is not known.", ())
     if not measured or not is_asked:
         return Choice(None, "none", _nothing(measured, board), ())
     best = _simplest(measured, lambda entry: entry.silhouette or 0.0)
@@ -118,7 +123,9 @@ def _nothing(measured: Sequence[Clustering], board: ClusterBoard) -> str:
     checked = [entry for entry in measured if entry.is_checked]
     best = max(checked or measured, key=lambda entry: entry.excess if entry.excess is not None else entry.silhouette or 0.0)
     head = "No clusters were found: the rows are one cloud, and all of them are in cluster 0."
-    words = f"The best that was tried, {best.method} with {best.n_clusters} clusters: {_comparison(best)} {_comes_back(best)}"
+    n_checked = len(checked)
+    tried = f"{n_checked} of {len(measured)} clusterings were checked"
+    words = f"{tried}. The best of them, {best.method} with {best.n_clusters} clusters: {_comparison(best)} {_comes_back(best)}"
     return f"{head} {words} To divide the rows all the same, say into how many groups: --clusters {best.n_clusters}."
 
 

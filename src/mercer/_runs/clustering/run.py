@@ -123,7 +123,7 @@ def _store(final: FinalClusters, table: ClusterTable, folder: RunFolder) -> bool
     """Whether the model could be stored: of some estimators that Mercer passes on, files cannot hold the state."""
     try:
         mercer.save(final.pipeline(table), folder.model)
-    except TypeError:
+    except (TypeError, ValueError):
         return False
     return True
 

@@ -68,7 +68,7 @@ def write_cluster_script(
             "# The other rows are labelled as new ones are.\n"
             f"labels = {rule}.fit(X[rows], found).predict(X)\nlabels[rows] = found\n"
         )
-    left_out = [*settings.drop, *([settings.against] if settings.against else [])]
+    left_out = list(table.left_out)
     return _TEMPLATE.format(
         imports="\n".join(code.imports()),
         data=data,

@@ -8,6 +8,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -134,14 +135,15 @@ class ClusterSearch:
         for number, name in enumerate(names):
             if self.clock.left <= 0 and number >= least and not self._known("checked", name):
                 return False
-            self._check_one(name)
+            self._check_one(name, is_capped=number >= least)
         return True
 
-    def _check_one(self, name: str) -> None:
+    def _check_one(self, name: str, *, is_capped: bool) -> None:
         if not self._known("checked", name):
             trial, seed = self._trials[name], self.settings.seed
             try:
-                with time_cap(max(self._cap, self.clock.left / 4)):
+                # Without a single check nothing can be said: the first ones may take their time.
+                with time_cap(max(self._cap, self.clock.left / 4)) if is_capped else nullcontext():
                     reference = reference_of(trial, self.board.get(name).n_clusters or 0, self._tables, seed)
                     stability = stability_of(trial, self._checked, seed)
             except Exception as error:

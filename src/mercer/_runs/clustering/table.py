@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,7 @@ class ClusterTable:
     report: list[ColumnReport]  # what was made of each column, and why
     X: FloatArray
     compared: npt.NDArray[np.intp]  # rows, all of them where they are few
+    left_out: tuple[str, ...]  # columns of the file
     known: list[str] | None  # the group that is known of each row; "" where it is missing
     alerts: tuple[Alert, ...]
 
@@ -56,18 +58,21 @@ def make_cluster_table(read: NumberedTable, settings: ClusterSettings) -> Cluste
     if table.height < LEAST_ROWS:
         raise DataError(f"{settings.source}: {table.height} rows are too few to find clusters in; {LEAST_ROWS} would do.")
     known = None if settings.against is None else _known_groups(table[settings.against])
-    left_out = [*settings.drop, *([settings.against] if settings.against else [])]
-    kept = table.drop(left_out)
+    kept = table.drop([*settings.drop, *([settings.against] if settings.against else [])])
     if kept.width == 0:
         raise DataError(f"{settings.source}: no column is left to cluster by.")
-    preparer, report, X = _prepare(kept, settings)
-    distinct = len(np.unique(X, axis=0))
-    if distinct < 3:
-        raise DataError(f"{settings.source}: the rows are of {distinct} kinds only: there is nothing to find.")
+    report = _report(kept, settings)
+    preparer, X = _prepare(kept := kept.drop(_texts(report, settings)), settings, report)
+    report = [_left_out(column) if column.name not in kept.columns else column for column in report]
     rng = np.random.default_rng(settings.seed)
     n_rows = len(X)
     compared = np.sort(rng.choice(n_rows, MOST_COMPARED, replace=False)) if n_rows > MOST_COMPARED else np.arange(n_rows)
-    return ClusterTable(kept, numbers, preparer, report, X, compared, known, tuple(_alerts(kept, X, distinct)))
+    distinct = len(np.unique(X[compared], axis=0))
+    if distinct < 3:
+        raise DataError(f"{settings.source}: the rows are of {distinct} kinds only: there is nothing to find.")
+    alerts = tuple(_alerts(kept, X.shape[1], len(compared), distinct))
+    left_out = tuple(name for name in table.columns if name not in kept.columns)
+    return ClusterTable(kept, numbers, preparer, report, X, compared, left_out, known, alerts)
 
 
 def _check_columns(table: pl.DataFrame, settings: ClusterSettings) -> None:
@@ -92,10 +97,29 @@ def _known_groups(column: pl.Series) -> list[str]:
     return groups
 
 
-def _prepare(table: pl.DataFrame, settings: ClusterSettings) -> tuple[TablePreparer, list[ColumnReport], FloatArray]:
-    pipelines = Pipelines(table, settings)
+def _report(table: pl.DataFrame, settings: ClusterSettings) -> list[ColumnReport]:
+    """What would be made of each column, and why."""
     try:
-        report = pipelines.report(KMeans())
+        return Pipelines(table, settings).report(KMeans())
+    except (ValueError, TypeError) as error:
+        raise DataError(f"{settings.source}: {str(error).splitlines()[0]}") from error
+
+
+def _texts(report: list[ColumnReport], settings: ClusterSettings) -> list[str]:
+    """Free text, where there are other columns: one column of it becomes many, which would outweigh all others."""
+    texts = [column.name for column in report if column.kind == "text" and settings.kinds.get(column.name) != "text"]
+    return texts if any(column.used and column.kind != "text" for column in report) else []
+
+
+def _left_out(column: ColumnReport) -> ColumnReport:
+    reason = f"{column.reason}; free text would outweigh the other columns"
+    return dataclasses.replace(column, used=False, reason=reason, treatment="left out", outputs=())
+
+
+def _prepare(table: pl.DataFrame, settings: ClusterSettings, report: list[ColumnReport]) -> tuple[TablePreparer, FloatArray]:
+    kinds = {name: kind for name, kind in settings.kinds.items() if name in table.columns}
+    try:
+        pipelines = Pipelines(table, dataclasses.replace(settings, kinds=kinds))
         preparer = pipelines.make("clusters", KMeans()).named_steps[PREPARER]
         X = preparer.fit_transform(table)
     except (ValueError, TypeError) as error:
@@ -103,25 +127,18 @@ def _prepare(table: pl.DataFrame, settings: ClusterSettings) -> tuple[TablePrepa
     if X.shape[1] == 0:
         found = "; ".join(f"{column.name}: {column.reason}" for column in report[:5])
         raise DataError(f"{settings.source}: no column can be clustered by. {found}.")
-    return preparer, report, np.ascontiguousarray(X)
+    return preparer, np.ascontiguousarray(X)
 
 
-def _alerts(table: pl.DataFrame, X: FloatArray, distinct: int) -> list[Alert]:
+def _alerts(table: pl.DataFrame, n_columns: int, n_rows: int, distinct: int) -> list[Alert]:
+    """What to know of the rows that methods are compared on, and of the columns."""
     alerts = []
-    n_rows, n_columns = X.shape
     if n_rows < _FEW_ROWS:
         alerts.append(Alert("warning", None, f"{n_rows} rows are few: other rows of the same kind may cluster otherwise", None))
     if n_columns > n_rows:
-        alerts.append(
-            Alert("warning", None, f"more columns ({n_columns}) than rows ({n_rows}): nearly all distances are alike", None)
-        )
+        message = f"more columns ({n_columns}) than rows ({n_rows}): nearly all distances are alike"
+        alerts.append(Alert("warning", None, message, None))
     if n_rows - distinct > _MUCH_TWICE * n_rows:
-        alerts.append(
-            Alert(
-                "warning",
-                None,
-                f"the {n_rows:,} rows are of {distinct:,} kinds only: clusters may be no more than repetitions",
-                None,
-            )
-        )
+        message = f"{n_rows:,} rows are of {distinct:,} kinds only: clusters may be no more than repetitions"
+        alerts.append(Alert("warning", None, message, None))
     return [*alerts, *([] if has_nested(table) else of_missing(table))]
