@@ -134,7 +134,13 @@ def test_a_run_of_another_command_is_refused_by_name(groups):
 
 
 @pytest.mark.parametrize(
-    ("models", "column"), [("mixture", "probability_0"), ("ward", None), ("hdbscan", None), ("average,dbscan", None)]
+    ("models", "column"),
+    [
+        ("mixture", "probability_0"),
+        ("ward", None),
+        pytest.param("hdbscan", None, marks=pytest.mark.slow),
+        ("average,dbscan", None),
+    ],
 )
 def test_every_method_leaves_a_model_and_a_script_that_agree_with_its_labels(tmp_path, models, column):
     _groups().drop("colour", "truth").write_csv(tmp_path / "data.csv")
@@ -225,7 +231,7 @@ def test_a_killed_run_goes_on_and_repeats_nothing_that_was_finished(tmp_path):
     ("content", "args", "code", "message"),
     [
         (None, (), 3, "there is no such file"),
-        ("a,b\n1,2\n", (), 3, "1 rows are too few"),
+        ("a,b\n1,2\n", (), 3, "1 row cannot be clustered"),
         ("a,b\n" + "1,2\n" * 30, (), 3, "no column can be clustered by. a:"),
         ("a,b\n" + "1,2\n2,1\n" * 30, (), 3, "the rows are of 2 kinds only"),
         ("a\n" + "".join(f"{n}\n" for n in range(3, 40, 2)), ("--drop", "a"), 3, "no column is left"),

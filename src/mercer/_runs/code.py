@@ -53,9 +53,8 @@ class Code:
         if isinstance(value, BaseEstimator):
             cls = type(value)
             self.add(_public_module(cls), cls.__name__)
-            defaults = _defaults(cls)
-            changed = {k: v for k, v in value.get_params(deep=False).items() if k not in defaults or not _equal(v, defaults[k])}
-            return self._wrapped(f"{cls.__name__}(", [(f"{name}=", part) for name, part in changed.items()], ")", indent)
+            parts = [(f"{name}=", part) for name, part in changed_params(value).items()]
+            return self._wrapped(f"{cls.__name__}(", parts, ")", indent)
         if isinstance(value, (list, tuple)):
             start, end = ("[", "]") if isinstance(value, list) else ("(", ",)" if len(value) == 1 else ")")
             return self._wrapped(start, [("", part) for part in value], end, indent)
@@ -70,6 +69,13 @@ class Code:
         pad = " " * (indent + 4)
         lines = "".join(f"{pad}{name}{self.of(part, indent + 4)},\n" for name, part in parts)
         return f"{start}\n{lines}{' ' * indent}{end.lstrip(',')}"
+
+
+def changed_params(estimator: BaseEstimator) -> dict[str, Any]:
+    """The parameters of an estimator that are not the defaults of its class."""
+    defaults = _defaults(type(estimator))
+    given = estimator.get_params(deep=False)
+    return {name: value for name, value in given.items() if name not in defaults or not _equal(value, defaults[name])}
 
 
 def _public_module(cls: type) -> str:

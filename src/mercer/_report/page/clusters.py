@@ -104,6 +104,11 @@ def _comparison(rows: Sequence[Clustering]) -> Html:
         "the same shape that have no clusters; stability is the mean adjusted Rand index with the clusters of eight "
         "tenths of the rows."
     )
+    words += (
+        " After a method stands the number of clusters that it was asked for; after HDBSCAN the least share of the "
+        "rows in a cluster, "
+        "after DBSCAN min_samples and the rule for eps."
+    )
     tail = None
     if rest:
         summary = tag("summary", f"{plural(len(rest), 'other clustering')}")

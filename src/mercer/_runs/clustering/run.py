@@ -24,6 +24,7 @@ from mercer._runs.clustering.model import FinalClusters, final_clusters
 from mercer._runs.clustering.script import write_cluster_script
 from mercer._runs.clustering.search import ClusterSearch
 from mercer._runs.clustering.table import ClusterTable, make_cluster_table
+from mercer._runs.code import changed_params
 from mercer._runs.columns import as_columns
 from mercer._runs.errors import NothingTrained
 from mercer._runs.folder import RunFolder, digest_of, write_whole
@@ -149,7 +150,7 @@ def _content(
         "n_clusters": choice.n_clusters,
         "n_noise": int((final.labels == NOISE).sum()),
         "method": choice.entry.method if choice.entry else None,
-        "settings": _shown(choice),
+        "settings": changed_params(final.estimator),
         "reading": choice.reading,
         "reasons": list(choice.reasons),
     }
@@ -179,10 +180,6 @@ def _content(
         "warnings": final.warnings,
         **described,
     }
-
-
-def _shown(choice: Choice) -> dict[str, Any]:
-    return dict(choice.entry.settings) if choice.entry else {}
 
 
 def _dendrogram(

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._arrays import FloatArray
+from mercer._report.numbers import plural
 from mercer._runs.alerts import Alert, has_nested, of_missing
 from mercer._runs.errors import DataError, RunError
 from mercer._runs.pipelines import PREPARER, Pipelines
@@ -56,7 +57,7 @@ def make_cluster_table(read: NumberedTable, settings: ClusterSettings) -> Cluste
     table, numbers = read
     _check_columns(table, settings)
     if table.height < LEAST_ROWS:
-        raise DataError(f"{settings.source}: {table.height} rows are too few to find clusters in; {LEAST_ROWS} would do.")
+        raise DataError(f"{settings.source}: {plural(table.height, 'row')} cannot be clustered; {LEAST_ROWS} are the fewest.")
     known = None if settings.against is None else _known_groups(table[settings.against])
     kept = table.drop([*settings.drop, *([settings.against] if settings.against else [])])
     if kept.width == 0:
