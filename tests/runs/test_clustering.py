@@ -152,6 +152,9 @@ def test_the_model_gives_rows_the_cluster_that_they_have(method):
     )
     final = final_clusters(table, trial, 0)
     assert final.agreement > 0.95
+    if trial.method.takes_all:
+        assert type(final.rule) is type(final.estimator)  # it labels new rows itself, by the numbers of the clusters
+        assert final.agreement == 1
     sizes = np.bincount(final.labels[final.labels != NOISE])
     assert (np.diff(sizes) <= 0).all()
     assert final.pipeline(table).predict(table.table).tolist() == final.rule.predict(table.X).tolist()

@@ -182,7 +182,10 @@ def describe_cluster_table(table: ClusterTable, settings: ClusterSettings) -> It
     yield Text(f"clusters of {settings.source}", style="bold")
     n_rows, n_columns = table.X.shape
     sample = f"; methods are compared on a sample of {len(table.compared):,}" if table.is_sampled else ""
-    yield _line("data", f"{n_rows:,} rows, {table.table.width} column{'s' if table.table.width > 1 else ''}, {n_columns} as numbers{sample}")
+    yield _line(
+        "data",
+        f"{n_rows:,} rows, {table.table.width} column{'s' if table.table.width > 1 else ''}, {n_columns} as numbers{sample}",
+    )
     low, high = settings.clusters
     asked = f"{low}" if settings.is_asked else f"{low} to {high}"
     yield _line("clusters", f"{asked} are tried, and whether there are any (--clusters)")
