@@ -11,14 +11,17 @@ from hypothesis import given, strategies as st
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score
 
+from mercer._runs.clock import Clock
 from mercer._runs.clustering.board import ClusterBoard, Clustering
 from mercer._runs.clustering.checks import SHAPES, ReferenceTables, reference_of, stability_of
 from mercer._runs.clustering.choice import choose, preferences
 from mercer._runs.clustering.measures import by_size, measure, silhouettes_of
 from mercer._runs.clustering.methods import METHODS, NOISE, Data, Trial, cut_tree, find_trials, method_of
 from mercer._runs.clustering.model import final_clusters
+from mercer._runs.clustering.search import ClusterSearch
 from mercer._runs.clustering.table import make_cluster_table
 from mercer._runs.errors import RunError
+from mercer._runs.folder import RunFolder
 from mercer._runs.reading import NumberedTable
 from mercer._runs.settings import ClusterSettings, Settings
 
@@ -56,7 +59,7 @@ def test_a_cut_of_the_tree_is_what_the_estimator_gives(linkage, n_clusters):
     assert adjusted_rand_score(cut, AgglomerativeClustering(n_clusters, linkage=linkage).fit_predict(X)) == 1.0
 
 
-def test_free_text_is_left_out_unless_it_is_asked_for_or_alone():
+def test_text_and_dates_are_left_out_unless_they_are_asked_for_or_alone():
     words = [" ".join(RNG.choice(["late", "early", "broken", "fine"], 4)) + f" {number}" for number in range(60)]
     frame = pl.DataFrame({"x": RNG.normal(size=60), "note": words})
 
@@ -68,6 +71,9 @@ def test_free_text_is_left_out_unless_it_is_asked_for_or_alone():
     assert names(frame, kinds={"note": "text"}) == ((), {"x", "note"})
     assert names(frame.select("note")) == ((), {"note"})
     assert names(frame, drop=("x",)) == (("x",), {"note"})
+    dates = frame.with_columns(note=pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 2, 29), eager=True))
+    assert names(dates) == (("note",), {"x"})
+    assert names(dates, kinds={"note": "date"}) == ((), {"x", "note"})
 
 
 def test_silhouettes_count_noise_as_nothing():
@@ -131,6 +137,24 @@ def test_the_clearest_is_chosen_of_equals_the_simplest_and_nothing_where_nothing
     assert choose(_board(), is_asked=True).structure == "none"
     unchecked = Clustering("a", "KMeans", status="ok", n_clusters=3, silhouette=0.5)
     assert choose(_board(unchecked), is_asked=False).structure == "unchecked"
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        "normal",
+        "exponential",
+        *(pytest.param(law, marks=pytest.mark.slow) for law in ("uniform", "lognormal", "standard_cauchy")),
+    ],
+)
+@pytest.mark.parametrize("n_columns", [3, pytest.param(1, marks=pytest.mark.slow), pytest.param(40, marks=pytest.mark.slow)])
+def test_no_law_without_clusters_is_taken_for_some(tmp_path, law, n_columns):
+    rng = np.random.default_rng(7)
+    table, options = _table(getattr(rng, law)(size=(200, n_columns)), models=("kmeans",), clusters=(2, 4), seconds=20.0)
+    folder = RunFolder.begin(tmp_path / "run", options, "", {})
+    board = ClusterBoard()
+    assert ClusterSearch(table, options, folder, Clock(20.0), board).run(find_trials(options, table.X))
+    assert choose(board, is_asked=False).structure == "none"
 
 
 def test_a_measure_prefers_the_best_in_its_own_sense():

@@ -29,7 +29,8 @@ _KEPT = 0.8
 _FEW_VALUES = 20
 _N_DEVIATIONS = 3.0
 _LEAST_DEVIATION = 0.005
-_MARGIN = 0.03
+_MARGIN = 0.03  # of the silhouette, for what the two shapes do not cover; of many columns, where silhouettes are low, a share
+_MARGIN_SHARE = 0.25
 _SYMMETRIC = 0.3  # skewness
 
 
@@ -142,5 +143,6 @@ def reference_of(trial: Trial, n_clusters: int, tables: ReferenceTables, seed: i
             scores = tables.scores(each, shape, seed)
             deviation = max(float(np.std(scores, ddof=1)), _LEAST_DEVIATION)
             mean = float(np.mean(scores))
-            found.append(Reference(mean, mean + _N_DEVIATIONS * deviation + _MARGIN))
+            margin = min(_MARGIN, _MARGIN_SHARE * abs(mean))
+            found.append(Reference(mean, mean + _N_DEVIATIONS * deviation + margin))
     return Reference(max(each.mean for each in found), max(each.high for each in found))

@@ -26,6 +26,7 @@ MOST_COMPARED = 4_000  # rows that methods are compared on, and that quadratic m
 LEAST_ROWS = 10
 _FEW_ROWS = 50
 _MUCH_TWICE = 0.5
+_MANY = ("text", "date", "datetime")  # kinds of which one column becomes many
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def make_cluster_table(read: NumberedTable, settings: ClusterSettings) -> Cluste
     if kept.width == 0:
         raise DataError(f"{settings.source}: no column is left to cluster by.")
     report = _report(kept, settings)
-    preparer, X = _prepare(kept := kept.drop(_texts(report, settings)), settings, report)
+    preparer, X = _prepare(kept := kept.drop(_outweighing(report, settings)), settings, report)
     report = [_left_out(column) if column.name not in kept.columns else column for column in report]
     rng = np.random.default_rng(settings.seed)
     n_rows = len(X)
@@ -106,14 +107,14 @@ def _report(table: pl.DataFrame, settings: ClusterSettings) -> list[ColumnReport
         raise DataError(f"{settings.source}: {str(error).splitlines()[0]}") from error
 
 
-def _texts(report: list[ColumnReport], settings: ClusterSettings) -> list[str]:
-    """Free text, where there are other columns: one column of it becomes many, which would outweigh all others."""
-    texts = [column.name for column in report if column.kind == "text" and settings.kinds.get(column.name) != "text"]
-    return texts if any(column.used and column.kind != "text" for column in report) else []
+def _outweighing(report: list[ColumnReport], settings: ClusterSettings) -> list[str]:
+    """Text and dates, where there are other columns: one of them becomes many, which would outweigh all others."""
+    found = [column.name for column in report if column.kind in _MANY and settings.kinds.get(column.name) != column.kind]
+    return found if any(column.used and column.kind not in _MANY for column in report) else []
 
 
 def _left_out(column: ColumnReport) -> ColumnReport:
-    reason = f"{column.reason}; free text would outweigh the other columns"
+    reason = f"{column.reason}; it would become many columns, which outweigh the others (--kind keeps it)"
     return dataclasses.replace(column, used=False, reason=reason, treatment="left out", outputs=())
 
 
