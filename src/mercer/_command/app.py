@@ -8,24 +8,27 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from mercer._command.quantities import seconds_of
-from mercer._command.views import RunView, describe_test, leaderboard
+from mercer._command.quantities import range_of, seconds_of
+from mercer._command.views import ClusterView, RunView, cluster_board, cluster_sizes, describe_test, leaderboard
 from mercer._runs.errors import RunError
 from mercer._runs.folder import RunFolder
 from mercer._runs.reading import NULLS, FileOptions
-from mercer._runs.settings import Settings
+from mercer._runs.settings import ClusterSettings, Settings
 
 if TYPE_CHECKING:  # what takes a second to import is imported where it is used: help and mistakes are answered at once
+    from mercer._report import ClusterContent
+    from mercer._runs.clustering.run import ClusterOutcome
     from mercer._runs.training import Outcome
 
 app = typer.Typer(
-    help="Classical machine learning from a file to a tested, explained and reported model.\n\n"
+    help="Classical machine learning from a file to a tested, explained and reported model, or to clusters.\n\n"
     "Exit codes: 0 done; 1 a fault of Mercer; 2 the request cannot be met; 3 the data cannot be used; 4 every model failed; "
     "130 interrupted with nothing to show.",
     no_args_is_help=True,
@@ -35,6 +38,21 @@ app = typer.Typer(
 DEFAULT_TABLE = "penguins"
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else, on standard output.")]
+TimeOption = Annotated[str, typer.Option("--time", help="How long to search: 90s, 5m, 1h.")]
+OutOption = Annotated[Path | None, typer.Option("--out", "-o", help="The folder to write; it must be new.")]
+KindOption = Annotated[
+    list[str], typer.Option(help="COLUMN=KIND: number, category, boolean, date, text, identifier. Repeatable.")
+]
+DropOption = Annotated[list[str], typer.Option(help="Columns to leave out. Repeatable, or separated by commas.")]
+ModelTimeOption = Annotated[str | None, typer.Option(help="The most time for one fit of one model.")]
+SeedOption = Annotated[int, typer.Option(help="Where random numbers begin.")]
+SeparatorOption = Annotated[str | None, typer.Option(help="What separates the fields of a CSV file; found out by default.")]
+DecimalCommaFlag = Annotated[bool, typer.Option("--decimal-comma", help="Numbers are written 1,5.")]
+EncodingOption = Annotated[str, typer.Option(help="The encoding of a CSV file.")]
+NullOption = Annotated[
+    list[str], typer.Option(help=f"Texts that mean a missing value, instead of {', '.join(n for n in NULLS if n)}.")
+]
+ResumeOption = Annotated[Path | None, typer.Option(help="Go on with a run that was ended; all else is as it was.")]
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a finished run.")]
 
 
@@ -79,31 +97,25 @@ def train_command(
         str | None, typer.Argument(metavar="[DATA]", help="A CSV or Parquet file, or the name of an embedded table.")
     ] = None,
     target: Annotated[str | None, typer.Option("--target", "-t", help="The column to predict.")] = None,
-    time: Annotated[str, typer.Option("--time", help="How long to search: 90s, 5m, 1h.")] = "2m",
+    time: TimeOption = "2m",
     metric: Annotated[
         str | None, typer.Option(help="By which measure to compare models, such as roc_auc, f1, rmse, mae.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The folder to write; it must be new.")] = None,
+    out: OutOption = None,
     task: Annotated[str | None, typer.Option(help="classification or regression, where the guess is wrong.")] = None,
-    kind: Annotated[
-        list[str], typer.Option(help="COLUMN=KIND: number, category, boolean, date, text, identifier. Repeatable.")
-    ] = [],  # noqa: B006
-    drop: Annotated[list[str], typer.Option(help="Columns to leave out. Repeatable, or separated by commas.")] = [],  # noqa: B006
+    kind: KindOption = [],  # noqa: B006
+    drop: DropOption = [],  # noqa: B006
     models: Annotated[list[str], typer.Option(help="Try these models only. Repeatable, or separated by commas.")] = [],  # noqa: B006
     exclude: Annotated[list[str], typer.Option(help="Models not to try. Repeatable, or separated by commas.")] = [],  # noqa: B006
-    model_time: Annotated[str | None, typer.Option(help="The most time for one fit of one model.")] = None,
+    model_time: ModelTimeOption = None,
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 5,
     test_size: Annotated[float, typer.Option(help="The share of rows kept for the test.")] = 0.2,
-    seed: Annotated[int, typer.Option(help="Where random numbers begin.")] = 0,
-    separator: Annotated[
-        str | None, typer.Option(help="What separates the fields of a CSV file; found out by default.")
-    ] = None,
-    decimal_comma: Annotated[bool, typer.Option("--decimal-comma", help="Numbers are written 1,5.")] = False,
-    encoding: Annotated[str, typer.Option(help="The encoding of a CSV file.")] = "utf-8",
-    null: Annotated[
-        list[str], typer.Option(help=f"Texts that mean a missing value, instead of {', '.join(n for n in NULLS if n)}.")
-    ] = [],  # noqa: B006
-    resume: Annotated[Path | None, typer.Option(help="Go on with a run that was ended; all else is as it was.")] = None,
+    seed: SeedOption = 0,
+    separator: SeparatorOption = None,
+    decimal_comma: DecimalCommaFlag = False,
+    encoding: EncodingOption = "utf-8",
+    null: NullOption = [],  # noqa: B006
+    resume: ResumeOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Compare, tune, test and explain models of a column, and write a folder with the best one and its report.
@@ -112,8 +124,7 @@ def train_command(
     """
     with _clear_errors(as_json=as_json):
         if resume is not None:
-            settings = RunFolder.existing(resume).read_plan().settings
-            path = resume
+            settings, path = RunFolder.existing(resume).read_plan_of(Settings).settings, resume
         else:
             settings = Settings(
                 *_data_and_target(data, target),
@@ -170,7 +181,7 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
         "run": str(outcome.folder.path),
         "model": str(outcome.folder.model),
         "report": str(outcome.folder.report_html),
-        "script": str(outcome.folder.script),
+        "script": str(outcome.folder.script("train")),
         "interrupted": outcome.is_interrupted,
         **{key: content[key] for key in ("data", "alerts", "leaderboard", "best", "test")},
     }
@@ -186,7 +197,7 @@ def _show_outcome(console: Console, outcome: Outcome) -> None:
     for path, what in (
         (folder.report_html, "the report: open it in a browser"),
         (folder.model, f"the model: mercer predict {folder.path} new.csv -o out.csv"),
-        (folder.script, "the same model as plain code"),
+        (folder.script("train"), "the same model as plain code"),
     ):
         console.print(f"{path}  ", what, markup=False, highlight=False, soft_wrap=True)
 
@@ -204,6 +215,130 @@ def _show_report(console: Console, content: Any) -> None:
     console.print(leaderboard(entries, metric, best=content["best"]["model"]))
     console.print()
     console.print(describe_test(content["test"]))
+
+
+@app.command("cluster")
+def cluster_command(
+    data: Annotated[
+        str | None, typer.Argument(metavar="[DATA]", help="A CSV or Parquet file, or the name of an embedded table.")
+    ] = None,
+    clusters: Annotated[str, typer.Option(help="How many clusters: a range to choose from, or a number.")] = "2-10",
+    against: Annotated[
+        str | None, typer.Option(help="A column of known groups: it is left out, and the clusters are set against it.")
+    ] = None,
+    time: TimeOption = "1m",
+    out: OutOption = None,
+    kind: KindOption = [],  # noqa: B006
+    drop: DropOption = [],  # noqa: B006
+    models: Annotated[
+        list[str],
+        typer.Option(help="Try these methods only, such as KMeans, mixture, density. Repeatable, or separated by commas."),
+    ] = [],  # noqa: B006
+    exclude: Annotated[list[str], typer.Option(help="Methods not to try. Repeatable, or separated by commas.")] = [],  # noqa: B006
+    model_time: ModelTimeOption = None,
+    seed: SeedOption = 0,
+    separator: SeparatorOption = None,
+    decimal_comma: DecimalCommaFlag = False,
+    encoding: EncodingOption = "utf-8",
+    null: NullOption = [],  # noqa: B006
+    resume: ResumeOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Find clusters in a table without a target: how many, why, and what sets each apart; or say that there are none.
+
+    Compares k-means, Gaussian mixtures, density and hierarchical clustering, and writes a folder with the labels, a report, a
+    model for new rows and a script. Without DATA an embedded table of penguins is used.
+    """
+    with _clear_errors(as_json=as_json):
+        if resume is not None:
+            settings, path = RunFolder.existing(resume).read_plan_of(ClusterSettings).settings, resume
+        else:
+            source = data or DEFAULT_TABLE
+            settings = ClusterSettings(
+                source,
+                clusters=range_of(clusters, "--clusters"),
+                against=against or _known_classes(source, _names(drop)),
+                seconds=seconds_of(time, "--time"),
+                model_seconds=None if model_time is None else seconds_of(model_time, "--model-time"),
+                seed=seed,
+                models=_names(models),
+                exclude=_names(exclude),
+                kinds=_pairs(kind, "--kind"),
+                drop=_names(drop),
+                file=FileOptions(separator, decimal_comma, encoding, ("", *null) if null else NULLS),
+            )
+            path = out or _free_folder(Path(settings.source).stem)
+        from mercer._runs.clustering.run import ClusterWatchers, cluster
+
+        console = Console(stderr=True)
+        view = ClusterView(console, settings.seconds, is_quiet=as_json)
+        with view.showing():
+            outcome = cluster(
+                settings,
+                path,
+                command=shlex.join(["mercer", *sys.argv[1:]]),
+                resume=resume is not None,
+                watch=ClusterWatchers(view.table, view.board, view.phase),
+            )
+        if as_json:
+            typer.echo(json.dumps(_cluster_summary(outcome), allow_nan=False))
+        else:
+            _show_cluster_outcome(console, outcome)
+
+
+def _known_classes(source: str, dropped: tuple[str, ...]) -> str | None:
+    """Embedded tables that have classes know them: they are no part of what is clustered."""
+    from mercer.datasets import list_datasets, load_dataset
+
+    if source not in list_datasets() or Path(source).exists():
+        return None
+    table = load_dataset(source, frame=None)
+    is_class = table.split()[1].dtype.kind not in "if"
+    return table.target if is_class and table.target not in dropped else None
+
+
+def _cluster_summary(outcome: ClusterOutcome) -> dict[str, Any]:
+    content, folder = outcome.content, outcome.folder
+    return {
+        "run": str(folder.path),
+        "labels": str(outcome.labels),
+        "model": str(folder.model) if content["model"]["stored"] else None,
+        "report": str(folder.report_html),
+        "script": str(folder.script("cluster")),
+        "interrupted": outcome.is_interrupted,
+        "sizes": [profile["n"] for profile in content["profiles"]],
+        **{key: content[key] for key in ("data", "alerts", "verdict", "preferences", "clusterings", "against")},
+    }
+
+
+def _show_cluster_outcome(console: Console, outcome: ClusterOutcome) -> None:
+    content, folder = outcome.content, outcome.folder
+    console.print()
+    _show_clusters(console, content)
+    if outcome.is_interrupted:
+        console.print("interrupted: this is the best so far; `mercer cluster --resume` goes on", style="yellow")
+    console.print()
+    lines = [
+        (folder.report_html, "the report: open it in a browser"),
+        (outcome.labels, f"the table with a column {content['model']['label_column']}"),
+        (folder.model, f"the model: mercer predict {folder.path} new.csv -o out.csv"),
+        (folder.script("cluster"), "the same clusters as plain code"),
+    ]
+    for path, what in lines:
+        if path.exists():
+            console.print(f"{path}  ", what, markup=False, highlight=False, soft_wrap=True)
+
+
+def _show_clusters(console: Console, content: ClusterContent) -> None:
+    verdict = content["verdict"]
+    best = next((row["name"] for row in content["clusterings"] if row["is_best"]), None)
+    rows = [row for row in content["clusterings"] if row["stability"] is not None]
+    console.print(cluster_board(rows, most=12, best=best))
+    console.print()
+    console.print(Text(verdict["reading"], style="" if verdict["structure"] == "clear" else "yellow"))
+    if verdict["n_clusters"] > 1:
+        console.print()
+        console.print(cluster_sizes(content["profiles"], content["data"]["n_rows"], verdict["n_noise"]))
 
 
 @app.command("predict")
@@ -239,7 +374,7 @@ def report_command(
     as_json: JsonFlag = False,
 ) -> None:
     """Show the result of a run again, and write its page anew."""
-    from mercer._report import write_html
+    from mercer._report import is_of_clusters, write_html
 
     with _clear_errors(as_json=as_json):
         folder = RunFolder.existing(run)
@@ -249,7 +384,10 @@ def report_command(
             typer.echo(json.dumps(content, allow_nan=False))
         else:
             console = Console()
-            _show_report(console, content)
+            if is_of_clusters(content):
+                _show_clusters(console, cast("ClusterContent", content))
+            else:
+                _show_report(console, content)
             console.print(f"\n{folder.report_html}", markup=False, highlight=False, soft_wrap=True)
         if should_open:
             typer.launch(str(folder.report_html))
@@ -257,16 +395,17 @@ def report_command(
 
 @app.command("models")
 def models_command(
-    task: Annotated[str | None, typer.Option(help="classification or regression; both by default.")] = None,
+    task: Annotated[str | None, typer.Option(help="classification, regression or clustering; all by default.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """List the models that `train` knows, and what it searches in each."""
+    """List the models that `train` and `cluster` know, and what they search in each."""
     from mercer._runs.candidates import of_task
+    from mercer._runs.clustering.methods import METHODS
 
     with _clear_errors(as_json=as_json):
-        tasks = ("classification", "regression") if task is None else (task,)
-        if task not in (None, "classification", "regression"):
-            raise RunError(f"--task {task}: it must be classification or regression.")
+        tasks = ("classification", "regression", "clustering") if task is None else (task,)
+        if task not in (None, "classification", "regression", "clustering"):
+            raise RunError(f"--task {task}: it must be classification, regression or clustering.")
         rows: list[dict[str, Any]] = [
             {
                 "model": name,
@@ -275,8 +414,14 @@ def models_command(
                 "about": (cls.__doc__ or "").splitlines()[0],
             }
             for kind in tasks
+            if kind != "clustering"
             for name, cls in of_task(kind).items()
         ]
+        if "clustering" in tasks:
+            rows += [
+                {"model": method.name, "task": "clustering", "searched": list(method.variants([2])[0]), "about": method.about}
+                for method in METHODS
+            ]
         if as_json:
             typer.echo(json.dumps(rows))
             return

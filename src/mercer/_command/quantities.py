@@ -18,6 +18,15 @@ def seconds_of(text: str, flag: str) -> float:
     return sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
+def range_of(text: str, flag: str) -> tuple[int, int]:
+    """4, 2-10 or 2..10 as the least and the most."""
+    found = re.fullmatch(r"\s*(\d{1,6})\s*(?:(?:-|\.\.|to)\s*(\d{1,6})\s*)?", text)
+    if found is None:
+        raise RunError(f"{flag} {text!r}: it must be a number or a range, such as 4 or 2-10.")
+    low = int(found[1])
+    return low, low if found[2] is None else int(found[2])
+
+
 def show_seconds(seconds: float | None) -> str:
     if seconds is None:
         return ""
@@ -46,3 +55,8 @@ def show_score(score: float | None, spread: float | None = None) -> str:
     if score is None:
         return ""
     return f"{score:.4f}" if spread is None else f"{score:.4f} ± {spread:.4f}"
+
+
+def show_figure(value: float | None) -> str:
+    """A measure between -1 and 1."""
+    return "" if value is None else f"{value:.3f}"

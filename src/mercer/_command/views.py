@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -13,12 +13,14 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from mercer._command.quantities import show_bytes, show_score, show_seconds
+from mercer._command.quantities import show_bytes, show_figure, show_score, show_seconds
 
 if TYPE_CHECKING:
-    from mercer._runs.board import Board, Entry
+    from mercer._runs.alerts import Alert
+    from mercer._runs.board import Entry
+    from mercer._runs.clustering.table import ClusterTable
     from mercer._runs.problem import Problem
-    from mercer._runs.settings import Settings
+    from mercer._runs.settings import ClusterSettings, Settings
 
 _STYLES = {
     "ok": "",
@@ -33,20 +35,19 @@ _REFRESHES = 4  # a second
 _MOST_ROWS = 25
 
 
-class RunView:
-    """Shows a run as it goes; `is_quiet` shows nothing, for scripts."""
+class LiveView:
+    """Shows a run as it goes; `is_quiet` shows nothing, for scripts. What there is to show is said by the view of a command."""
 
     def __init__(self, console: Console, seconds: float, *, is_quiet: bool = False) -> None:
         self._console, self._seconds, self._is_quiet = console, seconds, is_quiet
         self._live: Live | None = None
         self._started = time.monotonic()
-        self._problem: Problem | None = None
         self._said: dict[str, tuple[Any, ...]] = {}
-        self._board: Board | None = None
+        self._board: Any = None
         self._phase: str | None = None
 
     @contextmanager
-    def showing(self) -> Iterator[RunView]:
+    def showing(self) -> Iterator[Self]:
         """A live table on a terminal, a line for each finished model elsewhere."""
         if self._is_quiet or not self._console.is_terminal:
             yield self
@@ -56,15 +57,6 @@ class RunView:
             yield self
             self._live = None
 
-    def problem(self, problem: Problem, settings: Settings, columns: list[dict[str, Any]]) -> None:
-        self._problem = problem
-        if not self._is_quiet:
-            for line in describe_problem(problem, settings):
-                self._console.print(line)
-            for line in describe_columns(columns):
-                self._console.print(line)
-            self._console.print()
-
     def phase(self, text: str) -> None:
         if self._is_quiet:
             return
@@ -73,40 +65,95 @@ class RunView:
         else:
             self._console.print(f"… {text}", markup=False, highlight=False)
 
-    def board(self, board: Board) -> None:
+    def board(self, board: Any) -> None:
         if self._is_quiet:
             return
         self._board = board
         if self._live is None:
-            self._say_changes(board)
+            self._say_changes()
+
+    def _introduce(self, *parts: Iterator[Text]) -> None:
+        """What was inferred, before anything is tried."""
+        if self._is_quiet:
+            return
+        for part in parts:
+            for line in part:
+                self._console.print(line)
+        self._console.print()
 
     def _picture(self) -> Group | Text:
         """What the screen shows now; asked for by a thread of the live view, also while a kernel runs."""
-        if self._phase is not None or self._board is None or self._problem is None:
+        if self._phase is not None or self._board is None:
             return Text(f"… {self._phase}" if self._phase else "", style="cyan")
         elapsed = time.monotonic() - self._started
         head = Table.grid(padding=(0, 1))
         head.add_row(
             Text(self._board.stage, style="bold"),
-            ProgressBar(total=self._seconds, completed=min(elapsed, self._seconds), width=30),
+            ProgressBar(
+                total=self._seconds, completed=min(elapsed, self._seconds), width=max(10, min(30, self._console.width - 66))
+            ),
             Text(f"{show_seconds(elapsed)} of {show_seconds(self._seconds)} · Ctrl-C ends with the best so far", style="dim"),
         )
-        return Group(head, leaderboard(list(self._board), self._problem.metric, most=_most_rows(self._console) // 2))
+        return Group(head, self._table(_most_rows(self._console) // 2))
 
-    def _say_changes(self, board: Board) -> None:
-        for entry in board:
-            state = (entry.status, len(entry.fold_scores) == board.n_folds, entry.n_trials)
-            if entry.status in ("waiting", "running", "skipped") or self._said.get(entry.model) == state:
+    def _table(self, most: int) -> Group:
+        raise NotImplementedError
+
+    def _say_changes(self) -> None:
+        raise NotImplementedError
+
+    def _say(self, key: str, state: tuple[Any, ...], text: str) -> None:
+        """Print a line unless it was said already."""
+        if self._said.get(key) != state:
+            self._said[key] = state
+            self._console.print(text, markup=False, highlight=False)
+
+
+class RunView(LiveView):
+    """`mercer train`."""
+
+    _problem: Problem
+
+    def problem(self, problem: Problem, settings: Settings, columns: list[dict[str, Any]]) -> None:
+        self._problem = problem
+        self._introduce(describe_problem(problem, settings), describe_columns(columns))
+
+    def _table(self, most: int) -> Group:
+        return leaderboard(list(self._board), self._problem.metric, most=most)
+
+    def _say_changes(self) -> None:
+        for entry in self._board:
+            state = (entry.status, len(entry.fold_scores) == self._board.n_folds, entry.n_trials)
+            if entry.status in ("waiting", "running", "skipped"):
                 continue
             if entry.status in ("ok", "baseline") and not state[1]:
                 continue
-            self._said[entry.model] = state
-            assert self._problem is not None
             shown = show_score(_shown(entry, self._problem.metric), entry.spread)
             what = entry.reason if entry.status == "failed" else shown
-            self._console.print(
-                f"{entry.model}: {entry.status if entry.status != 'ok' else board.stage}: {what}", markup=False, highlight=False
-            )
+            stage = entry.status if entry.status != "ok" else self._board.stage
+            self._say(entry.model, state, f"{entry.model}: {stage}: {what}")
+
+
+class ClusterView(LiveView):
+    """`mercer cluster`."""
+
+    def table(self, table: ClusterTable, settings: ClusterSettings, columns: list[dict[str, Any]]) -> None:
+        self._introduce(describe_cluster_table(table, settings), describe_columns(columns))
+
+    def _table(self, most: int) -> Group:
+        return cluster_board([vars(entry) for entry in self._board.ranked() if entry.silhouette is not None], most=most)
+
+    def _say_changes(self) -> None:
+        for entry in self._board:
+            if entry.status == "failed":
+                self._say(entry.name, (entry.status,), f"{entry.name}: failed: {entry.reason}")
+            elif entry.status == "ok":
+                words = f"{entry.n_clusters} clusters, silhouette {show_figure(entry.silhouette)}"
+                if entry.is_checked:
+                    words += (
+                        f" (without clusters {show_figure(entry.reference_high)}), stability {show_figure(entry.stability)}"
+                    )
+                self._say(entry.name, (entry.status, entry.is_checked), f"{entry.name}: {self._board.stage}: {words}")
 
 
 def _most_rows(console: Console) -> int:
@@ -127,7 +174,28 @@ def describe_problem(problem: Problem, settings: Settings) -> Iterator[Text]:
     )
     yield _line("task", f"{problem.kind}{classes}: {problem.task_reason} (--task)")
     yield _line("measure", f"{problem.metric.label}: {problem.metric.reason}")
-    for alert in problem.alerts:
+    yield from _describe_alerts(problem.alerts)
+
+
+def describe_cluster_table(table: ClusterTable, settings: ClusterSettings) -> Iterator[Text]:
+    """What is clustered, and on how many rows methods are compared."""
+    yield Text(f"clusters of {settings.source}", style="bold")
+    n_rows, n_columns = table.X.shape
+    sample = f"; methods are compared on a sample of {len(table.compared):,}" if table.is_sampled else ""
+    yield _line(
+        "data",
+        f"{n_rows:,} rows, {table.table.width} column{'s' if table.table.width > 1 else ''}, {n_columns} as numbers{sample}",
+    )
+    low, high = settings.clusters
+    asked = f"{low}" if settings.is_asked else f"{low} to {high}"
+    yield _line("clusters", f"{asked} are tried, and whether there are any (--clusters)")
+    if settings.against:
+        yield _line("against", f"{settings.against} is left out and set against the clusters (--against)")
+    yield from _describe_alerts(table.alerts)
+
+
+def _describe_alerts(alerts: Sequence[Alert]) -> Iterator[Text]:
+    for alert in alerts:
         where = f"{alert.column}: " if alert.column else ""
         flag = f" ({alert.flag})" if alert.flag else ""
         yield Text.assemble(
@@ -202,3 +270,45 @@ def describe_test(test: dict[str, Any]) -> Table:
         interval = "" if low is None else f"{low:.4g} to {high:.4g}"
         table.add_row(Text(measure["label"]), "" if measure["value"] is None else f"{measure['value']:.4g}", interval)
     return table
+
+
+def cluster_board(rows: Sequence[Mapping[str, Any]], *, most: int = 10**6, best: str | None = None) -> Group:
+    """Clusterings as a table, those that were checked first."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("clustering", no_wrap=True)
+    for name in ("clusters", "silhouette", "without", "stability", "noise"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows[:most]:
+        table.add_row(
+            Text(row["name"] + (" ←" if row["name"] == best else "")),
+            str(row["n_clusters"]),
+            show_figure(row["silhouette"]),
+            show_figure(row["reference_high"]),
+            show_figure(row["stability"]),
+            f"{row['noise']:.1%}" if row["noise"] else "",
+            style=_STYLES.get(row["status"], "dim"),
+        )
+    hidden = len(rows[most:])
+    return Group(table, *([Text(f"… and {hidden} more", style="dim")] if hidden else []))
+
+
+def cluster_sizes(profiles: Sequence[Mapping[str, Any]], n_rows: int, n_noise: int) -> Table:
+    """How many rows each cluster has, and what sets it apart most."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("cluster")
+    table.add_column("rows", justify="right")
+    table.add_column("share", justify="right")
+    table.add_column("set apart by")
+    for profile in profiles:
+        apart = [_trait_words(trait) for trait in profile["traits"][:3]]
+        table.add_row(str(profile["number"]), f"{profile['n']:,}", f"{profile['share']:.1%}", Text(", ".join(apart)))
+    if n_noise:
+        table.add_row("-1", f"{n_noise:,}", f"{n_noise / n_rows:.1%}", "in no cluster")
+    return table
+
+
+def _trait_words(trait: Mapping[str, Any]) -> str:
+    sign = "more" if trait["effect"] > 0 else "less"
+    if trait["value"] is None:
+        return f"{trait['column']} {trait['inside'].split(' (')[0]} ({sign})"
+    return f"{trait['column']} = {trait['value']} ({sign})"

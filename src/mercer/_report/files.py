@@ -8,15 +8,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mercer._report.clustering.content import ClusterContent
 from mercer._report.content import FORMAT, Content, ThresholdCurves
 from mercer._report.schema import SchemaError, check_value
+
+AnyContent = Content | ClusterContent
+CLUSTERS = "clusters"  # the kind of a report of clusters
 
 
 class ReportError(ValueError):
     """The content of a report is not what a report contains."""
 
 
-def check(content: Any, source: str = "report") -> Content:
+def is_of_clusters(content: Any) -> bool:
+    """Whether a report is one of clusters; others are of a model of a target."""
+    return isinstance(content, dict) and content.get("kind") == CLUSTERS
+
+
+def check(content: Any, source: str = "report") -> Any:
     """The content itself if it is a report of this version; otherwise a ReportError that names the first thing wrong."""
     if not isinstance(content, dict):
         raise ReportError(f"{source}: it holds no JSON object and is not a report.")
@@ -24,11 +33,15 @@ def check(content: Any, source: str = "report") -> Content:
     if version != FORMAT or isinstance(version, bool):
         raise ReportError(f"{source}: format is {version!r}; this version of Mercer reads format {FORMAT}.")
     try:
-        check_value(content, Content, "")
-        _check_lengths(content)
+        if is_of_clusters(content):
+            check_value(content, ClusterContent, "")
+            _check_cluster_lengths(content)
+        else:
+            check_value(content, Content, "")
+            _check_lengths(content)
     except SchemaError as error:
         raise ReportError(f"{source}: {error}") from None
-    return content  # type: ignore[return-value]
+    return content
 
 
 def _check_lengths(content: Mapping[str, Any]) -> None:
@@ -59,6 +72,34 @@ def _check_lengths(content: Mapping[str, Any]) -> None:
         _require_equal(learning, ("n_train", "n_folds", "train_mean", "train_std", "test_mean", "test_std"), "learning")
 
 
+def _check_cluster_lengths(content: Mapping[str, Any]) -> None:
+    """Every cluster has its profile, and pictures point at clusters that are there."""
+    n_clusters = content["verdict"]["n_clusters"]
+    if [profile["number"] for profile in content["profiles"]] != list(range(n_clusters)):
+        raise SchemaError(f"profiles must be those of the clusters 0 to {n_clusters - 1}, in this order.")
+    _require_equal(content["projection"], ("x", "y", "cluster"), "projection")
+    _require_clusters(content["projection"]["cluster"], n_clusters, "projection.cluster")
+    for index, line in enumerate(content["overview"]):
+        if not len(line["cells"]) == len(line["effects"]) == n_clusters:
+            raise SchemaError(f"overview[{index}] must have a cell and an effect for each of the {n_clusters} clusters.")
+    if silhouettes := content["silhouettes"]:
+        _require_equal(silhouettes, ("values", "counts"), "silhouettes")
+    if dendrogram := content["dendrogram"]:
+        _require_equal(dendrogram, ("leaves", "leaf_clusters"), "dendrogram")
+        _require_clusters(dendrogram["leaf_clusters"], n_clusters, "dendrogram.leaf_clusters")
+        if any(len(merge) != 5 for merge in dendrogram["merges"]):
+            raise SchemaError("dendrogram.merges must have five numbers each.")
+    if against := content["against"]:
+        _require_equal(against, ("groups", "matrix"), "against")
+        if any(len(row) != len(against["clusters"]) for row in against["matrix"]):
+            raise SchemaError("against.matrix must have a count for each of against.clusters in every row.")
+
+
+def _require_clusters(numbers: Sequence[int], n_clusters: int, place: str) -> None:
+    if any(not -1 <= number < n_clusters for number in numbers):
+        raise SchemaError(f"{place} must hold numbers of clusters, from -1 to {n_clusters - 1}.")
+
+
 def _require_equal(holder: Mapping[str, Sequence[Any] | None], keys: tuple[str, ...], place: str) -> None:
     lengths = {key: len(value) for key in keys if (value := holder[key]) is not None}
     if len(set(lengths.values())) > 1:
@@ -66,12 +107,12 @@ def _require_equal(holder: Mapping[str, Sequence[Any] | None], keys: tuple[str, 
         raise SchemaError(f"the lists of {place} must be equally long; they have the lengths {shown}.")
 
 
-def dumps(content: Content) -> str:
+def dumps(content: AnyContent) -> str:
     """The content as strict JSON."""
     return json.dumps(check(content), allow_nan=False, ensure_ascii=True, indent=1) + "\n"
 
 
-def write_json(content: Content, path: str | os.PathLike[str]) -> None:
+def write_json(content: AnyContent, path: str | os.PathLike[str]) -> None:
     """Write the content as strict JSON."""
     Path(path).write_text(dumps(content), encoding="ascii")
 
@@ -80,11 +121,12 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def read_json(path: str | os.PathLike[str]) -> Content:
+def read_json(path: str | os.PathLike[str]) -> AnyContent:
     """The content that `write_json` wrote; a damaged file gives a ReportError of one line."""
     text = Path(path).read_bytes()
     try:
         content = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise ReportError(f"{os.fspath(path)}: it is no strict JSON ({error}).") from None
-    return check(content, os.fspath(path))
+    found: AnyContent = check(content, os.fspath(path))
+    return found

@@ -32,7 +32,7 @@ class Alert:
 
 def find_alerts(X: pl.DataFrame, y: Any, classes: list[Any] | None) -> list[Alert]:
     """Looks at the training rows alone, as the test rows must not decide anything."""
-    return [*_of_rows(X), *_of_target(y, classes), *_of_missing(X), *_of_leaks(X, y, classes)]
+    return [*_of_rows(X), *_of_target(y, classes), *of_missing(X), *_of_leaks(X, y, classes)]
 
 
 def _of_rows(X: pl.DataFrame) -> list[Alert]:
@@ -41,7 +41,7 @@ def _of_rows(X: pl.DataFrame) -> list[Alert]:
         alerts.append(Alert("warning", None, f"{X.height} rows to learn from are few: expect wide intervals", None))
     if X.width > X.height:
         alerts.append(Alert("warning", None, f"more columns ({X.width}) than rows ({X.height}): models may fit noise", None))
-    n_twice = X.height - X.n_unique() if X.width and not _has_nested(X) else 0
+    n_twice = X.height - X.n_unique() if X.width and not has_nested(X) else 0
     if n_twice > 0.01 * X.height:
         alerts.append(
             Alert(
@@ -51,7 +51,7 @@ def _of_rows(X: pl.DataFrame) -> list[Alert]:
     return alerts
 
 
-def _has_nested(X: pl.DataFrame) -> bool:
+def has_nested(X: pl.DataFrame) -> bool:
     return any(kind.is_nested() or kind.is_object() for kind in X.dtypes)
 
 
@@ -73,7 +73,7 @@ def _of_target(y: Any, classes: list[Any] | None) -> list[Alert]:
     return []
 
 
-def _of_missing(X: pl.DataFrame) -> list[Alert]:
+def of_missing(X: pl.DataFrame) -> list[Alert]:
     shares = {name: X[name].null_count() / X.height for name in X.columns}
     return [
         Alert("info", name, f"{share:.0%} of the values are missing", f"--drop {name}")

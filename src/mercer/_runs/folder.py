@@ -1,4 +1,7 @@
-"""The folder of a run: what was asked, what is finished, and in the end the model, the report and the script."""
+"""The folder of a run: what was asked, what is finished, and in the end the model, the report and the script.
+
+Every command that learns from a table leaves such a folder; its plan says which one it was.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,24 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from mercer._runs.errors import RunError
 from mercer._runs.journal import Journal, Shelf
-from mercer._runs.settings import Settings
+from mercer._runs.settings import SETTINGS, RunSettings
 
 if TYPE_CHECKING:
-    from mercer._report import Content
+    from mercer._report import AnyContent
 
 FORMAT = 1
+Asked = TypeVar("Asked", bound=RunSettings)
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Generic[Asked]):
     """What a run sets out from."""
 
-    settings: Settings
+    settings: Asked
     digest: str  # of the data
     schema: dict[str, str]  # the types of the columns
 
@@ -38,23 +42,27 @@ class RunFolder:
         self.model = path / "model.mercer"
         self.report_json = path / "report.json"
         self.report_html = path / "report.html"
-        self.script = path / "train.py"
         self.trials = path / "trials.db"
         self.journal = Journal(path / "journal.jsonl")
         self.shelf = Shelf(path / "folds")
 
+    def script(self, command: str) -> Path:
+        """Plain code that repeats the result of a command."""
+        return self.path / f"{command}.py"
+
     @classmethod
-    def begin(cls, path: Path, settings: Settings, digest: str, schema: Mapping[str, str]) -> RunFolder:
+    def begin(cls, path: Path, settings: RunSettings, digest: str, schema: Mapping[str, str]) -> RunFolder:
         """A new folder. One that holds anything is refused, so that no earlier run is overwritten."""
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            hint = f" `mercer train --resume {path}` goes on with it." if (path / "run.json").exists() else ""
+            hint = f" `mercer {settings.command} --resume {path}` goes on with it." if (path / "run.json").exists() else ""
             raise RunError(f"--out {path}: it exists already.{hint} Name another folder.")
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise RunError(f"--out {path}: the folder cannot be made ({error.strerror}).") from error
         folder = cls(path)
-        write_whole(folder.plan, _to_json({"format": FORMAT, "settings": settings.to_dict(), "data": digest, "schema": schema}))
+        plan = {"format": FORMAT, "command": settings.command, "settings": settings.to_dict(), "data": digest, "schema": schema}
+        write_whole(folder.plan, _to_json(plan))
         return folder
 
     @classmethod
@@ -66,27 +74,37 @@ class RunFolder:
         folder.read_plan()
         return folder
 
-    def read_plan(self) -> Plan:
+    def read_plan(self) -> Plan[RunSettings]:
         """What was asked, and of what data."""
         try:
             stored = json.loads(self.plan.read_text())
             if stored["format"] != FORMAT:
                 raise RunError(f"{self.plan}: format {stored['format']!r} is not known; this version knows {FORMAT}.")
-            return Plan(Settings.from_dict(stored["settings"]), str(stored["data"]), dict(stored["schema"]))
+            kind = SETTINGS[stored.get("command", "train")]
+            return Plan(kind.from_dict(stored["settings"]), str(stored["data"]), dict(stored["schema"]))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RunError(f"{self.plan}: the file is damaged ({type(error).__name__}: {error}).") from error
+
+    def read_plan_of(self, kind: type[Asked]) -> Plan[Asked]:
+        """The same for a command that must be the one that began the run."""
+        plan = self.read_plan()
+        if not isinstance(plan.settings, kind):
+            began = plan.settings.command
+            raise RunError(f"{self.path}: this is a run of `mercer {began}`; `mercer {began} --resume {self.path}` goes on.")
+        return Plan(plan.settings, plan.digest, plan.schema)
 
     @property
     def seconds_spent(self) -> float:
         """By earlier parts of the run, up to the last thing that they finished."""
         return max((line["at"] for line in self.journal), default=0.0)
 
-    def read_report(self) -> Content:
+    def read_report(self) -> AnyContent:
         from mercer._report import ReportError, read_json
 
         if not self.report_json.is_file():
+            command = self.read_plan().settings.command
             raise RunError(
-                f"{self.path}: the run is not finished (no report.json). `mercer train --resume {self.path}` goes on."
+                f"{self.path}: the run is not finished (no report.json). `mercer {command} --resume {self.path}` goes on."
             )
         try:
             return read_json(self.report_json)

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from mercer._runs.settings import Settings
+from mercer._runs.settings import RunSettings
 from mercer.ensemble import VotingClassifier, VotingRegressor
 from mercer.pipeline import Pipeline as ResamplingPipeline
 from mercer.preprocessing import ColumnReport, TablePreparer, prepare_pipeline
@@ -19,7 +19,7 @@ PREPARER, RESAMPLER, ESTIMATOR = "preparer", "resampler", "estimator"
 class Pipelines:
     """Makes pipelines for one table; how its columns are prepared is decided once for each estimator, on the training rows."""
 
-    def __init__(self, X: Any, settings: Settings) -> None:
+    def __init__(self, X: Any, settings: RunSettings) -> None:
         self._X = X
         self._kinds = dict(settings.kinds) or None
         self._made: dict[str, Pipeline] = {}
@@ -53,3 +53,10 @@ def make_blend(members: Sequence[tuple[str, Pipeline]], counts: Sequence[int], *
 def first_pipeline(model: Any) -> Pipeline:
     """The model itself, or the first member of a blend."""
     return model if isinstance(model, Pipeline) else model.estimators_[0]
+
+
+def certificate_of(model: Any) -> str | None:
+    """What the fit of the last step says that it reached."""
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else None
+    found = getattr(last, "certificate_", None)
+    return None if found is None else str(found)

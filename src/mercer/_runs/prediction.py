@@ -17,11 +17,12 @@ from mercer._runs.errors import DataError, RunError
 from mercer._runs.folder import RunFolder
 from mercer._runs.pipelines import PREPARER, first_pipeline
 from mercer._runs.reading import columns_of, scan_batches
+from mercer._runs.settings import Settings
 
 if TYPE_CHECKING:
     import polars as pl
 
-PREDICTION = "prediction"
+PREDICTION, CLUSTER = "prediction", "cluster"
 
 
 def predict_file(
@@ -38,18 +39,21 @@ def predict_file(
     folder = RunFolder.existing(run)
     plan = folder.read_plan()
     if not folder.model.is_file():
-        raise RunError(f"{run}: the run has no model yet. `mercer train --resume {run}` goes on with it.")
+        if folder.report_json.is_file():
+            raise RunError(f"{run}: the model of this run could not be stored in a file; its report says why.")
+        command = plan.settings.command
+        raise RunError(f"{run}: the run has no model yet. `mercer {command} --resume {run}` goes on with it.")
     if out is not None and out.suffix not in (".csv", ".parquet", ".pq"):
         raise RunError(f"--out {out}: it must end in .csv or .parquet.")
     options = replace(plan.settings.file, separator=separator, encoding=encoding or plan.settings.file.encoding)
     model = mercer.load(folder.model)
-    if threshold is not None and (
-        not hasattr(model, "classes_") or len(model.classes_) != 2 or not hasattr(model, "predict_proba")
-    ):
+    is_class_model = isinstance(plan.settings, Settings) and hasattr(model, "classes_")
+    if threshold is not None and (not is_class_model or len(model.classes_) != 2 or not hasattr(model, "predict_proba")):
         raise RunError(f"--threshold {threshold:g}: the model has no probabilities of two classes.")
     _check_columns(data, columns_of(data, options), needed=_needed(model), keep=keep)
     batches = scan_batches(data, options, schema=_schema(model, plan.schema))
-    tables = (_predict(model, batch, keep, threshold) for batch in batches)
+    predict = _predict if isinstance(plan.settings, Settings) else _label
+    tables = (predict(model, batch, keep, threshold) for batch in batches)
     if out is None:
         return _print(tables)
     return _write(tables, out)
@@ -96,6 +100,18 @@ def _predict(model: Any, batch: pl.DataFrame, keep: Sequence[str], threshold: fl
         codes = (probability[:, 1] >= threshold).astype(np.intp)
     columns = {f"probability_{label}": probability[:, place] for place, label in enumerate(model.classes_.tolist())}
     return pl.DataFrame({**kept, PREDICTION: model.classes_[codes], **columns})
+
+
+def _label(model: Any, batch: pl.DataFrame, keep: Sequence[str], threshold: float | None) -> pl.DataFrame:
+    """The cluster of each row, and its probability of each cluster where the method has probabilities of its own."""
+    import polars as pl
+
+    columns: dict[str, Any] = {name: batch[name] for name in keep}
+    columns[CLUSTER] = np.asarray(model.predict(batch), dtype=np.int64)
+    if hasattr(model.steps[-1][1], "means_") and hasattr(model, "predict_proba"):
+        probability = model.predict_proba(batch)
+        columns |= {f"probability_{cluster}": probability[:, cluster] for cluster in range(probability.shape[1])}
+    return pl.DataFrame(columns)
 
 
 def _print(tables: Iterator[pl.DataFrame]) -> int:

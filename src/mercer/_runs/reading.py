@@ -78,6 +78,17 @@ def read_table(path: Path, options: FileOptions | None = None, schema: Mapping[s
     return NumberedTable(table, np.flatnonzero(is_row) + 1)
 
 
+def read_texts(path: Path, options: FileOptions | None = None) -> pl.DataFrame:
+    """A CSV file with every cell as it is written; blank lines are rows without values, as `NumberedTable.numbers` "
+    "count them."""
+    import polars as pl
+
+    check_readable(path)
+    with _one_line(path, options):
+        source, keywords = _csv_arguments(path, options or FileOptions())
+        return pl.read_csv(source, separator=keywords["read"]["separator"], infer_schema=False)
+
+
 def scan_batches(
     path: Path, options: FileOptions | None = None, schema: Mapping[str, Any] | None = None, *, n_rows: int = 50_000
 ) -> Iterator[pl.DataFrame]:

@@ -3,61 +3,103 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, Self
 
 from mercer._runs.errors import RunError
 from mercer._runs.reading import FileOptions
 
 TASKS = ("classification", "regression")
+MOST_CLUSTERS = 50
+
+
+class _Check(NamedTuple):
+    """What holds of one option, and what would do."""
+
+    flag: str
+    value: Any
+    is_fine: bool
+    remedy: str
 
 
 @dataclass(frozen=True)
-class Settings:
-    """All that decides the result of a run, apart from the data and how far the time goes."""
+class RunSettings:
+    """What every command that learns from a table is asked."""
 
+    command: ClassVar[str]
     source: str  # a path, or the name of an embedded table
-    target: str
-    task: str | None = None
-    metric: str | None = None
-    seconds: float = 300.0
-    model_seconds: float | None = None  # None: a share of `seconds`
-    folds: int = 5
-    test_size: float = 0.2
-    seed: int = 0
-    models: tuple[str, ...] = ()  # none: all
-    exclude: tuple[str, ...] = ()
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    drop: tuple[str, ...] = ()
-    file: FileOptions = field(default_factory=FileOptions)
+    seconds: float = field(default=300.0, kw_only=True)
+    model_seconds: float | None = field(default=None, kw_only=True)  # None: a share of `seconds`
+    seed: int = field(default=0, kw_only=True)
+    models: tuple[str, ...] = field(default=(), kw_only=True)  # none: all
+    exclude: tuple[str, ...] = field(default=(), kw_only=True)
+    kinds: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    drop: tuple[str, ...] = field(default=(), kw_only=True)
+    file: FileOptions = field(default_factory=FileOptions, kw_only=True)
 
     def __post_init__(self) -> None:
-        for name, is_fine, remedy in (
-            ("task", self.task in (None, *TASKS), f"one of {', '.join(TASKS)}"),
-            ("time", self.seconds > 0, "a positive time, such as 90s, 5m or 1h"),
-            ("model-time", self.model_seconds is None or self.model_seconds > 0, "a positive time, such as 30s"),
-            ("folds", 2 <= self.folds <= 50, "between 2 and 50"),
-            ("test-size", 0 < self.test_size < 1, "a share between 0 and 1"),
-            ("seed", 0 <= self.seed < 2**32, "between 0 and 4294967295"),
-        ):
-            if not is_fine:
-                value = {"time": self.seconds, "model-time": self.model_seconds}.get(
-                    name, getattr(self, name.replace("-", "_"), None)
-                )
-                raise RunError(f"--{name} {value}: it must be {remedy}.")
+        for check in self._checks():
+            if not check.is_fine:
+                raise RunError(f"--{check.flag} {check.value}: it must be {check.remedy}.")
+
+    def _checks(self) -> Iterator[_Check]:
+        yield _Check("time", self.seconds, self.seconds > 0, "a positive time, such as 90s, 5m or 1h")
+        is_fine = self.model_seconds is None or self.model_seconds > 0
+        yield _Check("model-time", self.model_seconds, is_fine, "a positive time, such as 30s")
+        yield _Check("seed", self.seed, 0 <= self.seed < 2**32, "between 0 and 4294967295")
 
     def to_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Settings:
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Those that `to_dict` gave, after a trip through JSON."""
         known = {item.name for item in dataclasses.fields(cls)}
         if unknown := set(values) - known:
             raise RunError(f"the run was begun by another version of Mercer: its settings have {sorted(unknown)}.")
-        kept = dict(values)
+        kept: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
         kept["file"] = FileOptions(**{**kept["file"], "nulls": tuple(kept["file"]["nulls"])})
-        for name in ("models", "exclude", "drop"):
-            kept[name] = tuple(kept[name])
         return cls(**kept)
+
+
+@dataclass(frozen=True)
+class Settings(RunSettings):
+    """All that decides the result of `mercer train`, apart from the data and how far the time goes."""
+
+    command: ClassVar[str] = "train"
+    target: str
+    task: str | None = None
+    metric: str | None = None
+    folds: int = 5
+    test_size: float = 0.2
+
+    def _checks(self) -> Iterator[_Check]:
+        yield _Check("task", self.task, self.task in (None, *TASKS), f"one of {', '.join(TASKS)}")
+        yield from super()._checks()
+        yield _Check("folds", self.folds, 2 <= self.folds <= 50, "between 2 and 50")
+        yield _Check("test-size", self.test_size, 0 < self.test_size < 1, "a share between 0 and 1")
+
+
+@dataclass(frozen=True)
+class ClusterSettings(RunSettings):
+    """All that decides the result of `mercer cluster`, apart from the data and how far the time goes."""
+
+    command: ClassVar[str] = "cluster"
+    clusters: tuple[int, int] = (2, 10)  # the fewest and the most
+    against: str | None = None  # a column of known groups, which clusters are set against
+
+    def _checks(self) -> Iterator[_Check]:
+        low, high = self.clusters
+        shown = f"{low}" if low == high else f"{low}-{high}"
+        remedy = f"a number or a range, such as 4 or 2-10, between 2 and {MOST_CLUSTERS}"
+        yield _Check("clusters", shown, 2 <= low <= high <= MOST_CLUSTERS, remedy)
+        yield from super()._checks()
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the user says how many clusters there are to be."""
+        return self.clusters[0] == self.clusters[1]
+
+
+SETTINGS: Mapping[str, type[RunSettings]] = {kind.command: kind for kind in (Settings, ClusterSettings)}

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 import mercer
 from mercer._report import Content, check, describe, write_html, write_json
 from mercer._runs.board import BASELINE, Board
 from mercer._runs.candidates import check_names, find_candidates
 from mercer._runs.clock import Clock
-from mercer._runs.errors import DataError, NothingTrained, RunError
+from mercer._runs.columns import as_columns
+from mercer._runs.errors import DataError, NothingTrained
 from mercer._runs.folder import RunFolder, digest_of, write_whole
 from mercer._runs.folds import Folds
-from mercer._runs.pipelines import ESTIMATOR, Pipelines
+from mercer._runs.pipelines import Pipelines, certificate_of
 from mercer._runs.problem import Problem, make_problem
 from mercer._runs.reading import read_table
 from mercer._runs.script import write_script
 from mercer._runs.search import BLEND, Search
 from mercer._runs.settings import Settings
-from mercer.datasets import dataset_path, list_datasets
-from mercer.preprocessing import ColumnReport
+from mercer._runs.sources import embedded_name, source_of, unchanged_source
 
 _REPORTING = 0.1  # of the time, for what the report says of the winner
 _LEAST_REPORTING = 5.0  # seconds
@@ -57,17 +56,15 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
     watch = watch or Watchers()
     if resume:
         folder = RunFolder.existing(path)
-        plan = folder.read_plan()
-        settings, source = plan.settings, source_of(plan.settings)
-        if digest_of(source) != plan.digest:
-            raise RunError(f"{source}: the data have changed since the run was begun. Begin a new one.")
+        plan = folder.read_plan_of(Settings)
+        settings, source = plan.settings, unchanged_source(plan)
     else:
         source = source_of(settings)
     table, numbers = read_table(source, settings.file)
     problem = make_problem(table, settings, numbers)
     check_names(settings, problem.task)
     candidates, skipped = find_candidates(problem, settings)
-    columns = _columns(Pipelines(problem.X[problem.train], settings).report(None))
+    columns = as_columns(Pipelines(problem.X[problem.train], settings).report(None))
     if not any(column["used"] for column in columns):
         found = "; ".join(f"{column['name']}: {column['reason']}" for column in columns[:5])
         raise DataError(f"{settings.source}: no column can be learnt from. {found}.")
@@ -89,7 +86,8 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
         model = search.make(best).fit(*problem.rows(problem.train))
     fit_seconds = time.perf_counter() - started
     mercer.save(model, folder.model)
-    write_whole(folder.script, write_script(problem, settings, source, search.make(best), _embedded(settings)))
+    script = write_script(problem, settings, source, search.make(best), embedded_name(settings))
+    write_whole(folder.script(settings.command), script)
     content = _content(problem, settings, table.shape, search, best, model, command, watch)
     content["warnings"] = sorted({str(warning.message) for warning in caught})
     content["seconds"] = {"search": clock.elapsed, "final fit": fit_seconds}
@@ -97,16 +95,6 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
     write_json(report, folder.report_json)
     write_html(report, folder.report_html)
     return Outcome(folder, report, is_interrupted=not is_whole)
-
-
-def source_of(settings: Settings) -> Path:
-    """The file that the settings name: a path, or a table that comes with Mercer."""
-    name = _embedded(settings)
-    return dataset_path(name) if name else Path(settings.source)
-
-
-def _embedded(settings: Settings) -> str | None:
-    return settings.source if settings.source in list_datasets() and not Path(settings.source).exists() else None
 
 
 def _choose(board: Board, search: Search) -> str:
@@ -180,36 +168,12 @@ def _content(
         "alerts": alerts,
         "columns": _columns_of(search, best),
         "leaderboard": board.to_list(best),
-        "best": {"model": best, "params": dict(entry.params), "how": entry.reason, "certificate": _certificate(model)},
+        "best": {"model": best, "params": dict(entry.params), "how": entry.reason, "certificate": certificate_of(model)},
         **described,
     }
-
-
-def _columns(report: Sequence[ColumnReport]) -> list[dict[str, Any]]:
-    """What is done to each column and why, and the flag of the command that changes it."""
-    return [
-        {
-            "name": column.name,
-            "kind": column.kind,
-            "used": column.used,
-            "reason": column.reason,
-            "treatment": column.treatment,
-            "flag": f"--kind {column.name}=…" if not column.used else f"--kind {column.name}=… or --drop {column.name}",
-            "missing": column.missing_share,
-            "distinct": column.n_distinct,
-            "made": list(column.outputs),
-        }
-        for column in report
-    ]
 
 
 def _columns_of(search: Search, best: str) -> list[dict[str, Any]]:
     """The same for the best model, or the first member of a blend."""
     name = best if best != BLEND else next(iter(search.board.get(BLEND).params["weights"]))
-    return _columns(search.pipelines.report(search.estimator(name)))
-
-
-def _certificate(model: Any) -> str | None:
-    last = model.named_steps[ESTIMATOR] if isinstance(model, Pipeline) else None
-    found = getattr(last, "certificate_", None)
-    return None if found is None else str(found)
+    return as_columns(search.pipelines.report(search.estimator(name)))

@@ -2,71 +2,41 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
-from importlib.resources import files
 from pathlib import Path
+from typing import cast
 
+from mercer._report.clustering.content import ClusterContent
 from mercer._report.content import Content
-from mercer._report.files import check
-from mercer._report.page import curves, outcome, overview
+from mercer._report.files import AnyContent, check, is_of_clusters
+from mercer._report.page import clusters, curves, outcome, overview
 from mercer._report.page.cutoff import cutoff
-from mercer._report.page.html import Html, escape, join, json_script, tag
+from mercer._report.page.frame import Section, whole_page
+from mercer._report.page.html import join, json_script, tag
 
-Section = tuple[str, str, Html]  # identifier, title, body
 
-
-def write_html(content: Content, path: str | os.PathLike[str]) -> None:
+def write_html(content: AnyContent, path: str | os.PathLike[str]) -> None:
     """Write a report as one self-contained HTML page, which asks the network for nothing.
 
     Parameters
     ----------
     content : dict
-        As `mercer._report.content.Content` declares; it is checked first.
+        As `mercer._report.content.Content` or `mercer._report.clustering.content.ClusterContent` declares; it is checked first.
     path : str or path
         The file to write; what was there is replaced.
     """
     Path(path).write_text(render_html(content), encoding="utf-8", newline="\n")
 
 
-def render_html(content: Content) -> str:
+def render_html(content: AnyContent) -> str:
     """The page as text: the same content gives the same text."""
     check(content)
-    style, script = (
-        files("mercer._report").joinpath("assets", name).read_text("utf-8") for name in ("report.css", "report.js")
-    )
-    sections = _sections(content)
-    links = [tag("li", tag("a", title, href=f"#{identifier}")) for identifier, title, _ in sections]
-    contents = tag("nav", tag("p", "Contents", class_="overline"), tag("ol", links), class_="toc", aria_label="Contents")
-    main = tag("main", overview.heading(content), [_section(*section) for section in sections])
-    data = json_script("cut-off-data", _cutoff_data(content)) if content["scores"] else None
-    head = tag(
-        "head",
-        Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'),
-        Html(f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, script)}">'),
-        Html('<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">'),
-        Html('<link rel="icon" href="data:,">'),
-        tag("title", f"{content['title']} · Mercer report"),
-        Html(f"<style>{style}</style>"),
-    )
-    body = tag("body", tag("div", contents, main, class_="page"), data, Html(f"<script>{script}</script>"))
-    return f'<!doctype html>\n<html lang="en">{head}{body}</html>\n'
-
-
-def _policy(style: str, script: str) -> Html:
-    """Nothing from anywhere, but for the page's own style and script, which are named by their hashes."""
-
-    def hashed(text: str) -> str:
-        return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-    rules = ["default-src 'none'", f"style-src '{hashed(style)}'", f"script-src '{hashed(script)}'", "img-src data:"]
-    return Html("; ".join([*rules, "base-uri 'none'", "form-action 'none'"]))
-
-
-def _section(identifier: str, title: str, body: Html) -> Html:
-    heading = tag("h2", title, id=f"{identifier}-heading")
-    return tag("section", heading, body, id=escape(identifier), aria_labelledby=f"{identifier}-heading")
+    if is_of_clusters(content):
+        found = cast(ClusterContent, content)
+        return whole_page(found["title"], clusters.heading(found), clusters.sections(found))
+    report = cast(Content, content)
+    data = json_script("cut-off-data", _cutoff_data(report)) if report["scores"] else None
+    return whole_page(report["title"], overview.heading(report), _sections(report), data)
 
 
 def _sections(content: Content) -> list[Section]:
