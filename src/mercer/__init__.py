@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         feature_selection as feature_selection,
         frozen as frozen,
         gaussian_process as gaussian_process,
+        hmm as hmm,
         impute as impute,
         inspection as inspection,
         isotonic as isotonic,

@@ -23,6 +23,24 @@ COVARIANCE_TYPES: tuple[CovarianceType, ...] = ("full", "tied", "diag", "spheric
 LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
+def shape_of(kind: CovarianceType, n_components: int, n_features: int) -> tuple[int, ...]:
+    """Of the covariances of a kind."""
+    d = n_features
+    shapes = {"full": (n_components, d, d), "tied": (d, d), "diag": (n_components, d), "spherical": (n_components,)}
+    return shapes[kind]
+
+
+def require_positive(name: str, matrices: FloatArray, kind: CovarianceType) -> None:
+    """Refuse what is no covariance, and no inverse of one."""
+    if kind in ("diag", "spherical"):
+        if (matrices <= 0).any():
+            raise ValueError(f"{name} should be positive")
+        return
+    for matrix in matrices if kind == "full" else [matrices]:
+        if not np.allclose(matrix, matrix.T) or (np.linalg.eigvalsh(matrix) <= 0).any():
+            raise ValueError(f"{name} should be symmetric, positive-definite")
+
+
 class SingularCovarianceError(ValueError):
     """A covariance is not positive definite: `components` says which."""
 

@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._arrays import FloatArray
-from mercer._gaussians import COVARIANCE_TYPES, CovarianceType, Gaussians, Moments, whitening
+from mercer._gaussians import COVARIANCE_TYPES, CovarianceType, Gaussians, Moments, require_positive, shape_of, whitening
 from mercer._params import ArrayLike, OneOf, Real, Rule, check_value
 from mercer.cluster import KMeans
 from mercer.hmm._base import BaseHMM, Letters
 from mercer.hmm._normal import Belief, log_prior, mended, moved_means, outer, ratio, scatter_about
-from mercer.mixture._given import require_positive, shape_of
 
 
 class GaussianEmissions:

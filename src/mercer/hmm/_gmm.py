@@ -10,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._arrays import FloatArray
-from mercer._gaussians import COVARIANCE_TYPES, CovarianceType, Gaussians, Moments, shares_of, whitening
+from mercer._gaussians import COVARIANCE_TYPES, CovarianceType, Gaussians, Moments, require_positive, shares_of, whitening
 from mercer._params import ArrayLike, Integer, Null, OneOf, Real, Rule
 from mercer.cluster import KMeans
 from mercer.hmm._base import BaseHMM, Letters, require_law
 from mercer.hmm._chain import log_dirichlet, normalised
 from mercer.hmm._normal import Belief, log_prior, mended, moved_means, outer, ratio, scatter_about
-from mercer.mixture._given import require_positive
 
 NO_LOG = -1e300  # of a weight of zero: finite, so that a state of such weights alone is no NaN
 

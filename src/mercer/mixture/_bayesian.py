@@ -20,11 +20,12 @@ from mercer._gaussians import (
     inverse_traces,
     log_determinants,
     precisions_of,
+    require_positive,
     whitening,
 )
 from mercer._params import ArrayLike, Null, OneOf, Real, Rule
 from mercer.mixture._base import BaseMixture
-from mercer.mixture._given import check_given, require_positive
+from mercer.mixture._given import check_given
 from mercer.mixture._rows import Rows
 
 SINGULAR = 1e-12  # of the largest variance along any direction

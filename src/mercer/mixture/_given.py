@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from mercer._arrays import FloatArray
-from mercer._gaussians import CovarianceType
+from mercer._gaussians import CovarianceType, require_positive, shape_of
 
 
 def check_given(name: str, value: Any, shape: tuple[int, ...]) -> FloatArray:
@@ -40,30 +40,12 @@ def check_means(value: Any, n_components: int, n_features: int) -> FloatArray | 
     return None if value is None else check_given("means", value, (n_components, n_features))
 
 
-def shape_of(kind: CovarianceType, n_components: int, n_features: int) -> tuple[int, ...]:
-    """Of the covariances of a kind."""
-    d = n_features
-    shapes = {"full": (n_components, d, d), "tied": (d, d), "diag": (n_components, d), "spherical": (n_components,)}
-    return shapes[kind]
-
-
 def check_precisions(value: Any, kind: CovarianceType, n_components: int, n_features: int) -> FloatArray | None:
     if value is None:
         return None
     precisions = check_given(f"{kind} precision", value, shape_of(kind, n_components, n_features))
     require_positive(f"'{kind} precision'", precisions, kind)
     return precisions
-
-
-def require_positive(name: str, matrices: FloatArray, kind: CovarianceType) -> None:
-    """Refuse what is no covariance, and no inverse of one."""
-    if kind in ("diag", "spherical"):
-        if (matrices <= 0).any():
-            raise ValueError(f"{name} should be positive")
-        return
-    for matrix in matrices if kind == "full" else [matrices]:
-        if not np.allclose(matrix, matrix.T) or (np.linalg.eigvalsh(matrix) <= 0).any():
-            raise ValueError(f"{name} should be symmetric, positive-definite")
 
 
 def from_precisions(precisions: FloatArray, kind: CovarianceType) -> tuple[FloatArray, FloatArray]:
