@@ -1,5 +1,6 @@
-// Products of a block of rows that lies in the cache with a narrow matrix, and of a few long lines with one another: too small to be
-// worth packing (core/product.hpp is for the others). They run on the calling thread, and sums run over the inner dimension in order.
+// Products of a block of rows that lies in the cache with a narrow matrix, and of a few long lines with one another: too small to
+// be worth packing (core/product.hpp is for the others). They run on the calling thread, and sums run over the inner dimension in
+// order.
 #pragma once
 
 #include <cstddef>

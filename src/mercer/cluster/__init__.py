@@ -7,11 +7,11 @@ from mercer._exports import exports
 if TYPE_CHECKING:
     from sklearn.cluster import *  # noqa: F403
 
-    from mercer.cluster._agglomerative import AgglomerativeClustering as AgglomerativeClustering
     from mercer.cluster._affinity_propagation import (
         AffinityPropagation as AffinityPropagation,
         affinity_propagation as affinity_propagation,
     )
+    from mercer.cluster._agglomerative import AgglomerativeClustering as AgglomerativeClustering
     from mercer.cluster._birch import Birch as Birch
     from mercer.cluster._bisecting_kmeans import BisectingKMeans as BisectingKMeans
     from mercer.cluster._dbscan import DBSCAN as DBSCAN, dbscan as dbscan
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
         compute_optics_graph as compute_optics_graph,
     )
     from mercer.cluster._seeding import kmeans_plusplus as kmeans_plusplus
+    from mercer.cluster._self_organizing_map import SelfOrganizingMap as SelfOrganizingMap
+    from mercer.cluster._spectral import SpectralClustering as SpectralClustering, spectral_clustering as spectral_clustering
     from mercer.cluster._trees import (
         cut_linkage as cut_linkage,
         linkage as linkage,
@@ -43,8 +45,6 @@ if TYPE_CHECKING:
         suggest_n_clusters as suggest_n_clusters,
         ward_tree as ward_tree,
     )
-    from mercer.cluster._self_organizing_map import SelfOrganizingMap as SelfOrganizingMap
-    from mercer.cluster._spectral import SpectralClustering as SpectralClustering, spectral_clustering as spectral_clustering
 
 __getattr__, __dir__ = exports(
     __name__,
