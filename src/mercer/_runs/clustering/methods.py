@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -74,7 +74,7 @@ class _KMeans(Method):
 
 @dataclass(frozen=True)
 class _Mixture(Method):
-    covariance: str = "full"
+    covariance: Literal["full", "diag"] = "full"
 
     def estimator(self, settings: Mapping[str, Any], X: FloatArray, seed: int) -> Any:
         return GaussianMixture(
