@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from mercer import (
         base as base,
+        bayes as bayes,
         calibration as calibration,
         callback as callback,
         cluster as cluster,

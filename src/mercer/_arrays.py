@@ -216,8 +216,8 @@ def _has_known_features(estimator: Any, X: FloatArray) -> bool:
 
 
 def _name_of(caller: Any) -> str:
-    """The name of a function or of an estimator's class."""
-    return str(getattr(caller, "__name__", type(caller).__name__))
+    """The name of a function or of an estimator's class; a name itself."""
+    return caller if isinstance(caller, str) else str(getattr(caller, "__name__", type(caller).__name__))
 
 
 def require_finite(caller: Any, X: Any, *, allow_nan: bool = False) -> None:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_memory
 
 from mercer._arrays import FloatArray, validate
 from mercer._base import FitTask, MercerEstimator, fit_method
+from mercer._hierarchy import Hierarchy
 from mercer._parallel import effective_threads
 from mercer._params import (
     ArrayLike,
@@ -31,7 +32,6 @@ from mercer._params import (
 )
 from mercer._trace import Certificate, Outcome, Status
 from mercer.cluster._dissimilarities import METRICS, Metric
-from mercer.cluster._hierarchy import Hierarchy
 from mercer.cluster._linkage import LINKAGES, OF_MEANS, build, require_metric
 
 Labels = npt.NDArray[np.int64]

@@ -11,12 +11,12 @@ from sklearn.base import ClusterMixin
 
 from mercer._arrays import validate
 from mercer._base import FitTask, MercerEstimator, fit_method
+from mercer._hierarchy import Hierarchy
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import Function, Integer, Null, NumberOfJobs, OneOf, Real, Rule, check_params
 from mercer.cluster._agglomerative import check_cut, hierarchy_outcome
 from mercer.cluster._dissimilarities import METRICS, Dissimilarities, Metric
-from mercer.cluster._hierarchy import Hierarchy
 
 Labels = npt.NDArray[np.int64]
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from mercer._arrays import FloatArray
+from mercer._hierarchy import Hierarchy
 from mercer._memory import free_memory
 from mercer._native import kernels
 from mercer.cluster._connectivity import connect
 from mercer.cluster._density import AXIAL_NAMES, RowDistances
 from mercer.cluster._dissimilarities import EUCLIDEAN, FEW_FEATURES, Dissimilarities, Metric, require_directions
-from mercer.cluster._hierarchy import Hierarchy
 from mercer.cluster._spanning import SpanningTree
 from mercer.neighbors._measures import METRICS as SEARCH_METRICS, find_measure
 

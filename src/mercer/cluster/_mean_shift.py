@@ -301,7 +301,7 @@ def estimate_bandwidth(
     --------
     >>> from mercer.cluster import estimate_bandwidth
     >>> round(estimate_bandwidth([[1, 1], [2, 1], [1, 0], [4, 7], [3, 5], [3, 6]], quantile=0.5), 2)
-    1.61
+    1.62
     """
     owner = "estimate_bandwidth"
     quantile = check_value(owner, "quantile", quantile, Real(least=0, most=1))

@@ -9,11 +9,11 @@ import numpy.typing as npt
 from sklearn.utils import check_array
 
 from mercer._arrays import FLOATS, FloatArray
+from mercer._hierarchy import hierarchy_of
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Function, Integer, Null, NumberOfJobs, OneOf, Real, check_value
 from mercer._trace import warn
 from mercer.cluster._dissimilarities import METRICS, Metric
-from mercer.cluster._hierarchy import Hierarchy
 from mercer.cluster._linkage import LINKAGES, build
 
 Labels = npt.NDArray[np.int64]
@@ -167,16 +167,6 @@ def _peer_tree(
     parents = None if connectivity is None else tree.parents
     found = (tree.children, n_components, n, parents)
     return (*found, tree.heights) if return_distance else found
-
-
-def hierarchy_of(tree: Any) -> Hierarchy:
-    """That of a fitted model, or of a linkage matrix."""
-    matrix = getattr(tree, "linkage_matrix_", None)
-    if matrix is None and hasattr(tree, "fit"):
-        raise TypeError(f"a fitted model comes first, or a linkage matrix; this {type(tree).__name__} has no linkage_matrix_.")
-    if matrix is not None and len(matrix) < tree.n_leaves_ - 1:
-        raise ValueError("the hierarchy ended early; fit with compute_full_tree=True.")
-    return Hierarchy.of_matrix(tree if matrix is None else matrix)
 
 
 def cut_linkage(tree: Any, n_clusters: int | None = None, *, height: float | None = None) -> Labels:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaln, digamma, gammaln
 
-from mercer._arrays import FloatArray
+from mercer._arrays import FloatArray, require_no_overflow
 from mercer._gaussians import (
     LOG_TWO_PI,
     CovarianceType,
@@ -81,6 +81,8 @@ def _covariance_of(rows: Rows, kind: CovarianceType, reg_covar: float) -> Any:
     shares = np.ones((len(rows.X), 1)) if rows.weights is None else rows.weights[:, None]
     moments = Moments.of(rows.complete(), shares, _mean_of(rows)[None], kind)
     covariance = moments.scatter()[0] / (rows.total - 1 if rows.total > 1 else rows.total)
+    if not np.isfinite(covariance).all():
+        require_no_overflow("BayesianGaussianMixture", rows.complete(), "products of its columns")
     if kind == "spherical":
         covariance = covariance.mean()
     spectrum = np.linalg.eigvalsh(covariance) if moments.is_full else covariance

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer._hierarchy import hierarchy_of
 from mercer._params import Integer, Null, Real, check_value
 from mercer.plots._axes import COLOURS, QUIET, make_axes
 
@@ -52,7 +53,6 @@ def plot_dendrogram(
     'Dendrogram: cut into 3 clusters'
     """
     from mercer.cluster import cut_linkage, suggest_n_clusters
-    from mercer.cluster._trees import hierarchy_of
 
     hierarchy = hierarchy_of(tree)
     n = hierarchy.n_leaves

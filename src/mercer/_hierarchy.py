@@ -124,3 +124,13 @@ class Hierarchy:
         labels[nodes] = np.arange(len(nodes))
         kernels.label_leaves(np.ascontiguousarray(self.children), labels)
         return labels[: self.n_leaves].copy()
+
+
+def hierarchy_of(tree: Any) -> Hierarchy:
+    """That of a fitted model, or of a linkage matrix."""
+    matrix = getattr(tree, "linkage_matrix_", None)
+    if matrix is None and hasattr(tree, "fit"):
+        raise TypeError(f"a fitted model comes first, or a linkage matrix; this {type(tree).__name__} has no linkage_matrix_.")
+    if matrix is not None and len(matrix) < tree.n_leaves_ - 1:
+        raise ValueError("the hierarchy ended early; fit with compute_full_tree=True.")
+    return Hierarchy.of_matrix(tree if matrix is None else matrix)
