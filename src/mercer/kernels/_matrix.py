@@ -22,6 +22,8 @@ Combine = Callable[[list[FloatArray]], FloatArray]
 
 def as_rows(owner: str, X: Any) -> Any:
     """Rows of numbers as kernels take them: float32 or float64, dense in C order or CSR; what is neither becomes float64."""
+    if type(X) is np.ndarray and X.ndim == 2 and X.shape[1] > 0 and X.dtype in FLOATS and X.flags.carray:
+        return X  # what follows takes longer than the values of one row
     if sp.issparse(X):
         require_countable(owner, X)
         X = with_own_structure(X).tocsr()
@@ -132,7 +134,7 @@ class NativeMatrix(KernelMatrix):
     def against(self, Y: Any) -> FloatArray:
         Y = self._prepared(Y)
         out = np.empty((Y.shape[0], self.n_rows), dtype=self.dtype)
-        self._native.against(native_rows(Y) if sp.issparse(Y) else Y, out, self._n_threads)
+        self._native.against(Y if isinstance(Y, np.ndarray) else native_rows(Y), out, self._n_threads)
         return out
 
     def times(self, Y: Any, right: FloatArray) -> FloatArray | None:
@@ -148,10 +150,10 @@ class NativeMatrix(KernelMatrix):
         Y = as_rows("against", Y)
         if Y.shape[1] != self._X.shape[1]:
             raise ValueError(f"Y has {Y.shape[1]} features; the rows of the matrix have {self._X.shape[1]}.")
-        is_sparse = sp.issparse(self._X)
-        if sp.issparse(Y) and not is_sparse:
+        is_dense, is_wanted = isinstance(Y, np.ndarray), isinstance(self._X, np.ndarray)
+        if is_wanted and not is_dense:
             Y = np.ascontiguousarray(Y.toarray())
-        elif is_sparse and not sp.issparse(Y):
+        elif is_dense and not is_wanted:
             Y = tidy(sp.csr_array(Y))
         return self._prepare(Y.astype(self.dtype, copy=False))
 
