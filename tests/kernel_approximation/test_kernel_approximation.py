@@ -141,3 +141,13 @@ def test_products_with_the_kernel_are_those_of_its_values_and_have_the_same_bits
     for other in products[1:]:
         np.testing.assert_array_equal(other, products[0])
     np.testing.assert_array_equal(kernel.on(X).times(rows[95:97], right), products[0][95:97])
+
+
+@pytest.mark.parametrize("place", [41, -1, 1 << 40, np.nan])
+def test_a_sketch_writes_to_no_place_that_is_not_there(place):
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    model = own.PolynomialCountSketch(n_components=41, random_state=0).fit(X)
+    model.indexHash_ = model.indexHash_.astype(np.float64 if np.isnan(place) else np.int64)
+    model.indexHash_[0, 0] = place
+    with pytest.raises(ValueError, match="indexHash_ must hold whole numbers from 0 to n_components - 1 = 40"):
+        model.transform(X)

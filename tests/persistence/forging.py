@@ -82,7 +82,7 @@ def change_structure(structure: dict[str, Any], chance: random.Random) -> dict[s
 def change_tensors(tensors: dict[str, np.ndarray], chance: random.Random) -> dict[str, np.ndarray]:
     """One to three tensors of another length, shape, type or content."""
     changed = dict(tensors)
-    for _ in range(chance.randint(1, 3)):
+    for _ in range(chance.randint(1, 3) if changed else 0):  # an estimator without state has none
         name = chance.choice(sorted(changed))
         array = np.array(changed[name])
         action = chance.randrange(7)

@@ -146,6 +146,11 @@ class PolynomialCountSketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, M
 
 def _sketch(X: Any, places: Any, signs: Any, gamma: float, coef0: float, n_components: int) -> FloatArray:
     """The tensor sketches of rows, some at a time."""
+    places = np.asarray(places)
+    if places.dtype.kind not in "iu" or not ((places >= 0) & (places < n_components)).all():
+        raise ValueError(  # SciPy would write there
+            f"PolynomialCountSketch: indexHash_ must hold whole numbers from 0 to n_components - 1 = {n_components - 1}; fit again."
+        )
     maps = []
     for place, sign in zip(places, signs, strict=True):
         counts = (sign.astype(X.dtype), place, np.arange(len(place) + 1))
