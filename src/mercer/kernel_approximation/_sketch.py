@@ -149,7 +149,8 @@ def _sketch(X: Any, places: Any, signs: Any, gamma: float, coef0: float, n_compo
     places = np.asarray(places)
     if places.dtype.kind not in "iu" or not ((places >= 0) & (places < n_components)).all():
         raise ValueError(  # SciPy would write there
-            f"PolynomialCountSketch: indexHash_ must hold whole numbers from 0 to n_components - 1 = {n_components - 1}; fit again."
+            "PolynomialCountSketch: indexHash_ must hold whole numbers from 0 to n_components - 1 = "
+            f"{n_components - 1}; fit again."
         )
     maps = []
     for place, sign in zip(places, signs, strict=True):
