@@ -80,6 +80,8 @@ class Sample:
         self.n_rows = count_rows(X)
         self.places = np.arange(self.n_rows) if weights is None else np.flatnonzero(weights)
         self.weights = np.ones(self.n_rows) if weights is None else weights[self.places]
+        if hasattr(X, "copy") and not is_gram(params.kernel):
+            X = X.copy()  # the kernel is computed in two precisions and at several times: of the same rows, whoever writes to X
         self.X, self.params, self.n_threads = X, params, effective_threads(params.n_jobs)
         self._kept = X if len(self.places) == self.n_rows else self.take(self.places)
         self.kernel: Kernel
