@@ -1,4 +1,4 @@
-"""Multi-layer perceptrons and restricted Boltzmann machines: scikit-learn's, passed on."""
+"""Neural networks."""
 
 from typing import TYPE_CHECKING
 
