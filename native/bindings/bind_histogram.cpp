@@ -206,7 +206,7 @@ void bind_losses(nb::module_& m) {
             const auto n = y.shape(0);
             require(raw.shape(0) == n && gradients.shape(0) == n && (!hessians || hessians->shape(0) == n),
                     "there must be a value for each row");
-            const auto loss = boosting::make_boosting_loss(name, parameter);
+            const auto loss = losses::make_row_loss(name, parameter);
             return boosting::loss_derivatives(*loss, vector<double>(y), per_row<double>(weights, n), vector<double>(raw),
                                               vector<double>(gradients), hessians ? vector<double>(*hessians) : std::span<double>{},
                                               threads(n_threads));

@@ -66,4 +66,5 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_cf_tree(m);
     mercer::bindings::bind_mean_shift(m);
     mercer::bindings::bind_map_training(m);
+    mercer::bindings::bind_neural_network(m);
 }

@@ -66,7 +66,8 @@ std::unique_ptr<RowLoss> row_loss(L loss) {
 
 }  // namespace detail
 
-// The smooth losses by name; `parameter` is the power of Tweedie, the delta of Huber, the epsilon of the squared insensitive loss.
+// The losses by name; `parameter` is the power of Tweedie, the delta of Huber, the epsilon of the insensitive losses, the quantile
+// of pinball.
 inline std::unique_ptr<RowLoss> make_row_loss(std::string_view name, double parameter) {
     if (name == "squared") return detail::row_loss(Squared{});
     if (name == "logistic") return detail::row_loss(Logistic{});
@@ -77,6 +78,13 @@ inline std::unique_ptr<RowLoss> make_row_loss(std::string_view name, double para
     if (name == "log_cosh") return detail::row_loss(LogCosh{});
     if (name == "squared_hinge") return detail::row_loss(SquaredHinge{});
     if (name == "squared_epsilon_insensitive") return detail::row_loss(SquaredEpsilonInsensitive{parameter});
+    if (name == "absolute") return detail::row_loss(EpsilonInsensitive{0});
+    if (name == "epsilon_insensitive") return detail::row_loss(EpsilonInsensitive{parameter});
+    if (name == "pinball") return detail::row_loss(Pinball{parameter});
+    if (name == "hinge") return detail::row_loss(Hinge{});
+    if (name == "perceptron") return detail::row_loss(Perceptron{});
+    if (name == "modified_huber") return detail::row_loss(ModifiedHuber{});
+    if (name == "exponential") return detail::row_loss(Exponential{});
     require(false, "the name of the loss is not known");
     return nullptr;
 }

@@ -36,13 +36,6 @@ double sum_blocks(std::size_t n_rows, double work, Threads threads, Body&& body)
 
 }  // namespace detail
 
-// As losses::make_row_loss, with the piecewise linear losses that get their leaves' values by a line search.
-inline std::unique_ptr<losses::RowLoss> make_boosting_loss(std::string_view name, double parameter) {
-    if (name == "absolute") return losses::detail::row_loss(losses::EpsilonInsensitive{0});
-    if (name == "pinball") return losses::detail::row_loss(losses::Pinball{parameter});
-    return losses::make_row_loss(name, parameter);
-}
-
 // Writes weight times the derivatives of every row's loss, the second ones only where there is room for them (empty: left out).
 // Returns the sum of weight times loss. O(n).
 inline double loss_derivatives(const losses::RowLoss& loss, std::span<const double> y, std::span<const double> weights,

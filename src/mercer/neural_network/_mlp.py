@@ -1,0 +1,494 @@
+"""What multi-layer perceptrons share: from checked parameters to a network, its training, and its outputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from mercer._arrays import FloatArray, check_X
+from mercer._base import FitTask, MercerEstimator
+from mercer._parallel import effective_threads
+from mercer._params import (
+    ArrayLike,
+    Bool,
+    Function,
+    Having,
+    Infinity,
+    Instance,
+    Integer,
+    InvalidParameterError,
+    Null,
+    NumberOfJobs,
+    OneOf,
+    RandomState,
+    Real,
+    Rule,
+    Verbosity,
+    check_params,
+    check_value,
+    check_values,
+)
+from mercer._random import as_random_state
+from mercer._trace import warn
+from mercer._tuning import Choices, Reals, Space
+from mercer.neural_network._diagnosis import Diagnosis, diagnose
+from mercer.neural_network._network import ACTIVATIONS, Network, starting_parameters
+from mercer.neural_network._training import (
+    NATIVE_NAMES,
+    Epochs,
+    Objective,
+    Progress,
+    Sample,
+    Settings,
+    Trainer,
+    run_epochs,
+    run_lbfgs,
+)
+from mercer.optim import SGD, Adam, Momentum, Nesterov, Optimizer
+from mercer.optim._optimizers import OPTIMIZERS
+from mercer.optim._schedules import SCHEDULES, as_schedule
+
+SPARSE = ("csr", "csc")
+
+TRAINING_RULES: dict[str, Rule] = {
+    "solver": OneOf("adam", "sgd", "momentum", "nesterov", "adagrad", "rmsprop") | Instance(Optimizer),
+    "alpha": Real(least=0),
+    "batch_size": Integer(1) | OneOf("auto"),
+    "learning_rate": OneOf("constant", "invscaling", "adaptive", *SCHEDULES[1:]) | Function(),
+    "learning_rate_init": Real(above=0),
+    "power_t": Real(least=0),
+    "max_iter": Integer(1),
+    "shuffle": Bool(),
+    "random_state": RandomState(),
+    "tol": Real(least=0),
+    "verbose": Verbosity(),
+    "momentum": Real(least=0, most=1),
+    "nesterovs_momentum": Bool(),
+    "beta_1": Real(least=0, below=1),
+    "beta_2": Real(least=0, below=1),
+    "epsilon": Real(above=0),
+    "n_iter_no_change": Integer(1) | Infinity(),
+    "clip_norm": Real(above=0) | Null(),
+    "decoupled_decay": Bool(),
+    "n_jobs": NumberOfJobs(),
+}
+
+MLP_RULES: dict[str, Rule] = {
+    **TRAINING_RULES,
+    "solver": OneOf("lbfgs") | TRAINING_RULES["solver"],
+    "hidden_layer_sizes": Integer(1) | ArrayLike(),
+    "activation": OneOf(*ACTIVATIONS) | ArrayLike(),
+    "warm_start": Bool(),
+    "early_stopping": Bool(),
+    "validation_fraction": Real(least=0, below=1),
+    "max_fun": Integer(1),
+    "dropout": Real(least=0, below=1) | ArrayLike(),
+    "init": OneOf("glorot", "he", "orthogonal") | ArrayLike(),
+    "masks": ArrayLike() | Null(),
+    "skip_connections": ArrayLike() | Null(),
+    "pretrain": Having("transform") | Null(),
+}
+
+SEARCH_SPACE: Mapping[str, Space] = {
+    "hidden_layer_sizes": Choices((32,), (100,), (256,), (64, 64), (128, 64)),
+    "alpha": Reals(1e-6, 1e-1, log=True),
+    "learning_rate_init": Reals(1e-4, 1e-2, log=True),
+    "activation": Choices("relu", "tanh", "gelu"),
+}
+
+
+def optimizer_of(params: SimpleNamespace) -> Optimizer:
+    """The optimiser that the parameters name; "sgd" is scikit-learn's, with momentum."""
+    solver = params.solver
+    if isinstance(solver, Optimizer):
+        if type(solver) not in NATIVE_NAMES:
+            raise InvalidParameterError(f"solver={solver!r} is not valid; it must be an optimiser of mercer.optim itself.")
+        return solver
+    if solver == "adam":
+        return Adam(params.beta_1, params.beta_2, params.epsilon)
+    if solver == "sgd":
+        if params.momentum == 0:
+            return SGD()
+        if params.momentum == 1:
+            raise InvalidParameterError(
+                "momentum=1.0 is not valid with solver='sgd': steps would grow for ever; it must be < 1."
+            )
+        return (Nesterov if params.nesterovs_momentum else Momentum)(params.momentum)
+    return OPTIMIZERS[solver]()
+
+
+def settings_of(params: SimpleNamespace, owner: str) -> Settings:
+    """The settings of stochastic descent, from checked parameters."""
+    schedule = params.learning_rate
+    if callable(schedule) or schedule in SCHEDULES[1:]:
+        schedule = as_schedule(owner, schedule, params.max_iter)
+    return Settings(
+        optimizer=SGD() if params.solver == "lbfgs" else optimizer_of(params),
+        rate=params.learning_rate_init,
+        schedule=schedule,
+        power_t=params.power_t,
+        batch_size=params.batch_size,
+        max_iter=params.max_iter,
+        tol=params.tol,
+        n_iter_no_change=params.n_iter_no_change,
+        shuffle=params.shuffle,
+        longest=math.inf if params.clip_norm is None else params.clip_norm,
+        verbose=params.verbose,
+        n_threads=effective_threads(params.n_jobs),
+        has_adam_hat=params.solver == "adam",
+    )
+
+
+def checked_sizes(owner: str, sizes: Any) -> list[int]:
+    """The units of the hidden layers; an integer is one layer, an empty list none."""
+    if isinstance(sizes, (int, np.integer)):
+        sizes = [sizes]
+    return [check_value(owner, f"hidden_layer_sizes[{k}]", size, Integer(1)) for k, size in enumerate(sizes)]
+
+
+def of_layers(owner: str, name: str, value: Any, rule: Rule, n_layers: int) -> list[Any]:
+    """A value for each hidden layer, from one or from as many."""
+    if isinstance(value, str) or np.ndim(value) == 0:
+        return [value] * n_layers
+    values = check_values(owner, name, value, rule) if len(value) else []
+    if len(values) != n_layers:
+        raise InvalidParameterError(
+            f"{owner}: {name}={value!r} is not valid for {n_layers} hidden layers; it must be one value, or one a layer."
+        )
+    return values
+
+
+class MultilayerPerceptron(MercerEstimator):
+    """A feed-forward network fitted by gradients; subclasses say what its output is compared with."""
+
+    _parameter_rules: ClassVar[dict[str, Rule]] = MLP_RULES
+    _search_space: ClassVar[Mapping[str, Space] | None] = SEARCH_SPACE
+    _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)
+
+    # ---- what subclasses say
+
+    def _check_target(
+        self, X: Any, y: Any, sample_weight: Any, *, is_first: bool, is_partial: bool, params: SimpleNamespace
+    ) -> tuple[Sample, dict[str, Any]]:
+        """The checked sample, and fitted attributes that say what the target is."""
+        raise NotImplementedError
+
+    def _objective(self, params: SimpleNamespace, sample: Sample, fixed: dict[str, Any]) -> tuple[Objective, str]:
+        """The objective and the activation of the output."""
+        raise NotImplementedError
+
+    def _score_on(self, raw: FloatArray, sample: Sample) -> float:
+        """The score of raw outputs for held-out rows."""
+        raise NotImplementedError
+
+    # ---- fits
+
+    def _checked(self) -> tuple[SimpleNamespace, Settings]:
+        owner, params = type(self).__name__, check_params(self)
+        params.hidden_layer_sizes = checked_sizes(owner, params.hidden_layer_sizes)
+        n_hidden = len(params.hidden_layer_sizes)
+        params.activation = of_layers(owner, "activation", params.activation, OneOf(*ACTIVATIONS), n_hidden)
+        if "heaviside" in params.activation:
+            raise InvalidParameterError(
+                f"{owner}: activation='heaviside' is not valid for training: its slope is zero everywhere, so that no gradient "
+                "passes. It must be another of "
+                f"{', '.join(map(repr, ACTIVATIONS[:-1]))}; mercer.neural_network.network builds such networks by hand."
+            )
+        params.dropout = of_layers(owner, "dropout", params.dropout, Real(least=0, below=1), n_hidden)
+        return params, settings_of(params, owner)
+
+    def _fit_network(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        validation: tuple[Any, Any, Any] = (None, None, None),
+        is_partial: bool = False,
+    ) -> Self:
+        params, settings = self._checked()
+        if is_partial and params.solver == "lbfgs":
+            raise AttributeError("partial_fit is only available for stochastic optimizers. lbfgs is not stochastic.")
+        if is_partial and params.early_stopping:
+            raise ValueError(f"{type(self).__name__}: partial_fit does not support early_stopping=True; it must be False.")
+        is_first = not hasattr(self, "coefs_") or not (is_partial or params.warm_start)
+        sample, fixed = self._check_target(X, y, sample_weight, is_first=is_first, is_partial=is_partial, params=params)
+        random_state = as_random_state(params.random_state)
+        objective, out_activation = self._objective(params, sample, fixed)
+        network = self._network(params, sample.X.shape[1], fixed["n_outputs_"])
+        progress = self._start(network, params, random_state, sample, is_first=is_first)
+        if is_partial:
+            settings = replace(settings, max_iter=1)
+            progress.memory = None if is_first or not hasattr(self, "_memory") else self._memory.copy()
+        elif is_first and params.pretrain is not None:
+            progress.flat = self._pretrained(network, params, progress.flat, sample)
+        fixed |= {
+            "n_layers_": len(network.layers) + 1,
+            "out_activation_": out_activation,
+            "n_parameters_": self._count(network, params),
+        }
+        task = FitTask.start(self, X, y, n_subtasks=settings.max_iter)
+        return self._train(
+            network, sample, objective, params, settings, progress, random_state, fixed, task, validation, is_partial
+        )
+
+    def _train(
+        self,
+        network: Network,
+        sample: Sample,
+        objective: Objective,
+        params: SimpleNamespace,
+        settings: Settings,
+        progress: Progress,
+        random_state: np.random.RandomState,
+        fixed: dict[str, Any],
+        task: FitTask,
+        validation: tuple[Any, Any, Any],
+        is_partial: bool,
+    ) -> Self:
+        mask = self._mask(network, params, progress.flat.dtype)
+        if mask is not None:
+            progress.flat *= mask
+        has_dropout = any(layer.dropout > 0 for layer in network.layers)
+        held_out = None
+        if params.solver != "lbfgs" and (params.early_stopping or validation[0] is not None):
+            sample, held_out = self._hold_out(sample, params, random_state, fixed, validation)
+        seed = int(random_state.randint(2**31 - 1)) if has_dropout else 0
+        trainer = Trainer(network, sample, objective, mask=mask, seed=seed, n_threads=settings.n_threads)
+
+        def fitted() -> dict[str, Any]:
+            return {**fixed, **self._attributes(network, progress)}
+
+        if params.solver == "lbfgs":
+            if has_dropout:
+                raise InvalidParameterError(
+                    f"{type(self).__name__}: dropout is not valid with solver='lbfgs', whose objective must stay the same; "
+                    "choose a stochastic solver."
+                )
+            outcome = run_lbfgs(trainer, settings, progress, params.max_fun, task, fitted)
+            epochs_of: dict[str, Any] = {"n_iter_": len(outcome.history)}
+        else:
+            self._warn_of_batch(params, sample)
+            score = None
+            if held_out is not None:
+                score = lambda flat: self._held_out_score(network, flat, held_out, settings.n_threads)  # noqa: E731
+            epochs = Epochs(self, trainer, settings, progress, random_state, score)
+            outcome = run_epochs(epochs, trainer, settings, task, fitted)
+            if is_partial:
+                outcome.warning = None
+            epochs_of = {"n_iter_": epochs.n_epochs, "t_": progress.n_seen, "_memory": epochs.memory, **_curves(progress)}
+        epochs_of["history_"] = progress.history
+        return self._finish(task, {**fitted(), **epochs_of}, outcome, unset=("loss_curve_", "validation_scores_", "_memory"))
+
+    def _network(self, params: SimpleNamespace, n_features: int, n_outputs: int) -> Network:
+        sizes = [n_features, *params.hidden_layer_sizes, n_outputs]
+        return Network.of_sizes(
+            sizes,
+            [*params.activation, "identity"],
+            dropout=[*params.dropout, 0.0],
+            skips=self._checked_skips(params.skip_connections, len(sizes) - 1),
+        )
+
+    def _checked_skips(self, skips: Any, n_layers: int) -> list[tuple[int, int]]:
+        pairs = []
+        for k, pair in enumerate(() if skips is None else skips):
+            is_pair = isinstance(pair, Sequence) and len(pair) == 2 and all(isinstance(end, (int, np.integer)) for end in pair)
+            if not is_pair or not 0 <= pair[0] < pair[1] - 1 <= n_layers - 1:
+                raise InvalidParameterError(
+                    f"{type(self).__name__}: skip_connections[{k}]={pair!r} is not valid; it must be a pair (from, to) of places "
+                    f"with 0 <= from, from + 1 < to <= {n_layers}: 0 is the input and {n_layers} the output."
+                )
+            pairs.append((int(pair[0]), int(pair[1])))
+        return pairs
+
+    def _start(
+        self, network: Network, params: SimpleNamespace, random_state: np.random.RandomState, sample: Sample, *, is_first: bool
+    ) -> Progress:
+        dtype = sample.X.dtype
+        if not is_first:
+            flat = network.flat(self._checked_arrays(network, "coefs_", self.coefs_, 0), self.intercepts_, dtype)
+            return Progress(
+                flat,
+                losses=list(getattr(self, "loss_curve_", [])),
+                scores=list(getattr(self, "validation_scores_", None) or []),
+                history=list(getattr(self, "history_", [])),
+                n_seen=getattr(self, "t_", 0),
+            )
+        scheme = params.init
+        if not isinstance(scheme, str):
+            if len(scheme) != 2:
+                raise InvalidParameterError(
+                    f"{type(self).__name__}: init of length {len(scheme)} is not valid; it must be a name or a pair (coefs, intercepts)."
+                )
+            scheme = tuple(self._checked_arrays(network, "init", arrays, axis) for axis, arrays in enumerate(scheme))
+        return Progress(starting_parameters(network, scheme, random_state, dtype))
+
+    def _checked_arrays(self, network: Network, name: str, arrays: Any, axis: int) -> list[FloatArray]:
+        """Coefficients (axis 0) or intercepts (axis 1) of all layers, finite and of the right shapes."""
+        shapes = [(network.n_read(layer), layer.units)[axis:] for layer in network.layers]
+        given = [np.asarray(array, dtype=np.float64) for array in arrays]
+        if [array.shape for array in given] != shapes:
+            raise ValueError(
+                f"{type(self).__name__}: {name} holds arrays of shapes {[array.shape for array in given]}; for this network and data "
+                f"they must be {shapes}."
+            )
+        if not all(np.isfinite(array).all() for array in given):
+            raise ValueError(f"{type(self).__name__}: {name} contains NaN or infinity; every value must be a finite number.")
+        return given
+
+    def _mask(self, network: Network, params: SimpleNamespace, dtype: npt.DTypeLike) -> FloatArray | None:
+        """One where a connection is open, over the flat vector; None where no mask was given."""
+        if params.masks is None:
+            return None
+        flat = np.ones(network.native.n_parameters, dtype=dtype)
+        coefs, _ = network.views(flat)
+        if len(params.masks) != len(coefs):
+            raise InvalidParameterError(
+                f"{type(self).__name__}: masks of length {len(params.masks)} is not valid; it must hold an array or None for each of "
+                f"{len(coefs)} layers."
+            )
+        for k, (coef, mask) in enumerate(zip(coefs, params.masks, strict=True)):
+            if mask is None:
+                continue
+            values = np.asarray(mask)
+            if values.shape != coef.shape or not np.isin(values, (0, 1)).all():
+                raise InvalidParameterError(
+                    f"{type(self).__name__}: masks[{k}] of shape {values.shape} is not valid; it must hold 0 (cut) and 1 (open) in the "
+                    f"shape {coef.shape} of the coefficients."
+                )
+            coef[...] = values
+        return flat
+
+    def _count(self, network: Network, params: SimpleNamespace) -> int:
+        mask = self._mask(network, params, np.float64)
+        return int(network.native.n_parameters if mask is None else mask.sum())
+
+    def _pretrained(self, network: Network, params: SimpleNamespace, flat: FloatArray, sample: Sample) -> FloatArray:
+        from mercer.neural_network._autoencoder import pretrain_layers
+
+        return pretrain_layers(self, network, params, flat, sample)
+
+    def _hold_out(
+        self,
+        sample: Sample,
+        params: SimpleNamespace,
+        random_state: Any,
+        fixed: dict[str, Any],
+        validation: tuple[Any, Any, Any],
+    ) -> tuple[Sample, Sample]:
+        """The rows to learn from and those to score by."""
+        if validation[0] is not None or validation[1] is not None:
+            return sample, self._check_validation(*validation, fixed=fixed, dtype=sample.X.dtype)
+        from sklearn.model_selection import train_test_split
+
+        stratify = self._strata(sample, fixed)
+        learnt, held = train_test_split(
+            np.arange(sample.n_rows), random_state=random_state, test_size=params.validation_fraction, stratify=stratify
+        )
+        if len(held) < 2:
+            raise ValueError(
+                f"{type(self).__name__}: The validation set is too small ({len(held)} rows). Increase 'validation_fraction' or the size of "
+                "your dataset."
+            )
+        return sample.take(learnt), sample.take(held)
+
+    def _strata(self, sample: Sample, fixed: dict[str, Any]) -> Any:
+        return None
+
+    def _check_validation(self, X: Any, y: Any, sample_weight: Any, *, fixed: dict[str, Any], dtype: npt.DTypeLike) -> Sample:
+        raise NotImplementedError
+
+    def _held_out_score(self, network: Network, flat: FloatArray, held_out: Sample, n_threads: int) -> float:
+        raw = network.outputs(held_out.X, *network.views(flat), "identity", n_threads)
+        return self._score_on(raw, held_out) if np.isfinite(raw).all() else math.nan
+
+    def _warn_of_batch(self, params: SimpleNamespace, sample: Sample) -> None:
+        if params.batch_size != "auto" and params.batch_size > sample.n_rows:
+            warn(
+                f"{type(self).__name__}: Got `batch_size` less than 1 or larger than sample size: batch_size={params.batch_size} for "
+                f"{sample.n_rows} rows. It is going to be clipped."
+            )
+
+    def _attributes(self, network: Network, progress: Progress) -> dict[str, Any]:
+        coefs, intercepts = network.views(progress.flat)
+        found: dict[str, Any] = {"coefs_": coefs, "intercepts_": intercepts}
+        if progress.losses:
+            found["loss_"] = progress.losses[-1]
+        return found
+
+    # ---- what a fit is good for
+
+    def _raw(self, X: Any, activation: str, *, check_input: bool = True) -> FloatArray:
+        """The outputs for rows X after an activation, of shape (n_samples, n_outputs)."""
+        check_is_fitted(self)
+        if check_input:
+            X = check_X(self, X, sparse=SPARSE, reset=False)
+        return self._through(X, self.coefs_, self.intercepts_, activation)
+
+    def _through(self, X: Any, coefs: Sequence[Any], intercepts: Sequence[Any], activation: str) -> FloatArray:
+        dtype = np.asarray(coefs[0]).dtype
+        X = (X.tocsr() if hasattr(X, "tocsr") else X).astype(dtype, copy=False)
+        hidden = of_layers(
+            type(self).__name__,
+            "activation",
+            self.activation,
+            OneOf(*ACTIVATIONS),
+            len(checked_sizes("", self.hidden_layer_sizes)),
+        )
+        sizes = (X.shape[1], *(np.shape(coef)[1] for coef in coefs))
+        network = _network_of(sizes, tuple(hidden), tuple(self._checked_skips(self.skip_connections, len(coefs))))
+        return network.outputs(X, coefs, intercepts, activation, effective_threads(self.n_jobs))
+
+    def diagnose(self, X: Any = None) -> Diagnosis:
+        """What the history of the fit says of its health: gradients that vanish or explode, dead units, over- and under-fitting.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
+            Rows on which units are looked at; without them none can be called dead.
+
+        Returns
+        -------
+        diagnosis : Diagnosis
+            Findings with their figures and what to do; it prints itself.
+        """
+        check_is_fitted(self)
+        hidden = None if X is None else self._hidden_values(check_X(self, X, sparse=SPARSE, reset=False))
+        return diagnose(self, hidden)
+
+    def _hidden_values(self, X: Any) -> list[FloatArray]:
+        """The values of every hidden layer for rows X."""
+        params, _ = self._checked()
+        full = self._network(params, X.shape[1], self.n_outputs_)
+        dtype = self.coefs_[0].dtype
+        X = (X.tocsr() if hasattr(X, "tocsr") else X).astype(dtype, copy=False)
+        threads = effective_threads(self.n_jobs)
+        return [
+            Network(full.n_inputs, full.layers[:k]).outputs(X, self.coefs_[:k], self.intercepts_[:k], "identity", threads)
+            for k in range(1, len(full.layers))
+        ]
+
+
+@lru_cache(maxsize=64)
+def _network_of(sizes: tuple[int, ...], hidden: tuple[str, ...], skips: tuple[tuple[int, int], ...]) -> Network:
+    """The network of a fitted model: to predict one row takes less time than to make it."""
+    return Network.of_sizes(sizes, [*hidden, "identity"], skips=skips)
+
+
+def _curves(progress: Progress) -> dict[str, Any]:
+    """scikit-learn's attributes of an iterative fit."""
+    has_scores = bool(progress.scores)
+    return {
+        "loss_curve_": progress.losses,
+        "best_loss_": None if has_scores else min(progress.losses),
+        "validation_scores_": progress.scores if has_scores else None,
+        "best_validation_score_": max(progress.scores) if has_scores else None,
+    }
