@@ -18,15 +18,14 @@ template struct StridedSource<float, double>;
 
 namespace mercer::detail {
 
-// c = beta c + alpha left' right for kRows columns of a left panel and V vectors of a right one, as far as they exist; their lines
-// are `stride` apart.
+// c = beta c + alpha left' right for kRows columns of a left panel and V vectors of a right one, as far as they exist.
 template <std::size_t V, Real P, Real Out>
-void multiply_micro_tile(const P* left, const P* right, std::size_t depth, std::size_t stride, std::size_t m, std::size_t n,
-                         Out alpha, Out beta, Out* c, std::size_t ld) {
+void multiply_micro_tile(const P* left, const P* right, std::size_t depth, Lines lines, std::size_t m, std::size_t n, Out alpha,
+                         Out beta, Out* c, std::size_t ld) {
     using S = Simd<P>;
     constexpr std::size_t kRows = Panel<P>::kRows;
     typename S::Vector sums[kRows][V] = {};
-    for (std::size_t k = 0; k < depth; ++k, left += stride, right += stride) {
+    for (std::size_t k = 0; k < depth; ++k, left += lines.left, right += lines.right) {
         typename S::Vector b[V];
 #pragma GCC unroll 8
         for (std::size_t v = 0; v < V; ++v) b[v] = S::load(right + v * S::kLanes);
@@ -90,15 +89,15 @@ template <class Vector, class Half, std::size_t... kLane>
 // c = beta c + alpha left' right for kRows columns of each of G left groups and all columns of two right panels.
 template <std::size_t G, Real P, Real Out>
 [[gnu::target("avx512f")]] void multiply_wide_tile(const P* const (&left)[G], const P* right, const P* next, std::size_t depth,
-                                                   std::size_t stride, Out alpha, Out beta, Out* c, std::size_t ld) {
+                                                   Lines lines, Out alpha, Out beta, Out* c, std::size_t ld) {
     constexpr std::size_t kRows = Panel<P>::kRows, kHalf = Simd<P>::kLanes, kLanes = 2 * kHalf, kVectors = 3;
     static_assert(Panel<P>::kWidth == kVectors * kHalf);
     typedef P Half __attribute__((vector_size(kVectorBytes)));
     typedef P Vector __attribute__((vector_size(2 * kVectorBytes)));
     Vector sums[G * kRows][kVectors] = {};
     for (std::size_t k = 0; k < depth; ++k) {
-        const P* const low = right + k * stride;
-        const P* const high = next + k * stride;
+        const P* const low = right + k * lines.right;
+        const P* const high = next + k * lines.right;
         Vector b[kVectors];
         std::memcpy(&b[0], low, sizeof(Vector));
         Half first, second;  // joined in registers: a vector that is written by halves is waited for when it is read
@@ -108,7 +107,7 @@ template <std::size_t G, Real P, Real Out>
         std::memcpy(&b[2], high + kHalf, sizeof(Vector));
 #pragma GCC unroll 8
         for (std::size_t r = 0; r < G * kRows; ++r) {
-            const Vector a = left[r / kRows][k * stride + r % kRows] - Vector{};
+            const Vector a = left[r / kRows][k * lines.left + r % kRows] - Vector{};
 #pragma GCC unroll 8
             for (std::size_t v = 0; v < kVectors; ++v) sums[r][v] += a * b[v];
         }
@@ -142,16 +141,16 @@ void multiply_panel_pair(const TileProduct<P, Out>& tile, std::size_t j) {
         Out* const target = tile.c + i * tile.ld + j;
         const std::size_t rows = tile.m - i;
         if (rows >= 2 * Shape::kRows) {
-            multiply_wide_tile<2, P, Out>({left(i), left(i + Shape::kRows)}, right, right + tile.panel, tile.depth, tile.line,
+            multiply_wide_tile<2, P, Out>({left(i), left(i + Shape::kRows)}, right, right + tile.panel, tile.depth, tile.lines(),
                                           tile.alpha, tile.beta, target, tile.ld);
             i += 2 * Shape::kRows;
         } else if (rows >= Shape::kRows) {
-            multiply_wide_tile<1, P, Out>({left(i)}, right, right + tile.panel, tile.depth, tile.line, tile.alpha, tile.beta,
+            multiply_wide_tile<1, P, Out>({left(i)}, right, right + tile.panel, tile.depth, tile.lines(), tile.alpha, tile.beta,
                                           target, tile.ld);
             i += Shape::kRows;
         } else {
             for (std::size_t p = 0; p < 2; ++p)
-                multiply_micro_tile<Shape::kVectors>(left(i), right + p * tile.panel, tile.depth, tile.line, rows, Shape::kWidth,
+                multiply_micro_tile<Shape::kVectors>(left(i), right + p * tile.panel, tile.depth, tile.lines(), rows, Shape::kWidth,
                                                      tile.alpha, tile.beta, target + p * Shape::kWidth, tile.ld);
             break;
         }
@@ -186,11 +185,11 @@ void TileProduct<P, Out>::run() const {
             const P* const b = right_panel + skipped;
             Out* const target = c + i * ld + j + skipped;
             if (columns - skipped > (Shape::kVectors - 1) * kLanes) {
-                multiply_micro_tile<Shape::kVectors>(a, b, depth, line, rows, columns, alpha, beta, target, ld);
+                multiply_micro_tile<Shape::kVectors>(a, b, depth, lines(), rows, columns, alpha, beta, target, ld);
             } else if (columns - skipped > kLanes) {
-                multiply_micro_tile<2>(a, b, depth, line, rows, columns - skipped, alpha, beta, target, ld);
+                multiply_micro_tile<2>(a, b, depth, lines(), rows, columns - skipped, alpha, beta, target, ld);
             } else {
-                multiply_micro_tile<1>(a, b, depth, line, rows, columns - skipped, alpha, beta, target, ld);
+                multiply_micro_tile<1>(a, b, depth, lines(), rows, columns - skipped, alpha, beta, target, ld);
             }
         }
     }

@@ -30,6 +30,11 @@ struct LeaveTile {
 
 namespace detail {
 
+// How far apart the lines of the factors are.
+struct Lines {
+    std::size_t left, right;
+};
+
 // A tile of the result over one block of depth: c = beta c + alpha (left panels)' (right panels), m x n. c is not read where beta
 // is 0. Sums are taken in the type P. Defined in core/product.cpp.
 template <Real P, Real Out>
@@ -42,8 +47,11 @@ struct TileProduct {
     std::size_t ld;
     // Columns of row i before i + first_needed are not needed: micro-tiles of such columns alone are passed over.
     std::ptrdiff_t first_needed;
-    // From a line of a panel to the next one, and from a panel to the next one: packed, unless said otherwise.
-    std::size_t line = Panel<P>::kWidth, panel = Panels<P>::kStride;
+    // From a line of a panel to the next one, and from a panel to the next one: packed, unless said otherwise. The left factor's
+    // lines may lie otherwise (0: as those of the right one).
+    std::size_t line = Panel<P>::kWidth, panel = Panels<P>::kStride, left_line = 0;
+
+    Lines lines() const { return {left_line == 0 ? line : left_line, line}; }
 
     void run() const;
 };
@@ -142,6 +150,33 @@ void gram_product(const Source& source, Out alpha, Out beta, Matrix<Out> c, Thre
 // last row there are Panel::kRows more values, which count for nothing.
 inline void add_gram_of_rows(const double* rows, std::size_t n, std::size_t width, double* sums) {
     detail::TileProduct<double, double>{rows, rows, n, width, width, 1, 1, sums, width, 0, width, Panel<double>::kWidth}.run();
+}
+
+// c = beta c + a' b for contiguous rows that stay in the second-level cache and are read where they lie: packing them would take
+// longer. Behind the last row of each there are Panel::kWidth more values, which count for nothing. O(rows m n).
+template <Real T>
+void product_in_place(RowMajor<const T> a, RowMajor<const T> b, T beta, Matrix<T> c, Threads threads) {
+    constexpr std::size_t kEdge = 48, kWidth = Panel<T>::kWidth;
+    static_assert(kEdge % kWidth == 0 && kEdge % Panel<T>::kRows == 0);
+    const double work = static_cast<double>(a.rows) * static_cast<double>(a.cols) * static_cast<double>(b.cols) / 4;
+    parallel_for((a.cols + kEdge - 1) / kEdge, threads.for_work(work), [&](std::size_t task) {
+        const std::size_t first = task * kEdge, m = std::min(kEdge, a.cols - first);
+        for (std::size_t row = 0; row < a.rows; row += kBlockDepth)
+            detail::TileProduct<T, T>{a.row(row) + first,
+                                      b.row(row),
+                                      std::min(kBlockDepth, a.rows - row),
+                                      m,
+                                      b.cols,
+                                      T{1},
+                                      row == 0 ? beta : T{1},
+                                      c.row(first),
+                                      static_cast<std::size_t>(c.row_stride),
+                                      -static_cast<std::ptrdiff_t>(m),
+                                      b.cols,
+                                      kWidth,
+                                      a.cols}
+                .run();
+    });
 }
 
 // c = beta c + alpha a b, for matrices of any strides.

@@ -12,6 +12,7 @@
 #include "core/rng.hpp"
 #include "core/sparse_product.hpp"
 #include "core/views.hpp"
+#include "neural_network/narrow.hpp"
 #include "neural_network/network.hpp"
 
 namespace mercer::neural {
@@ -40,13 +41,18 @@ template <Real T>
 class Passes {
    public:
     Passes(const Network& network, std::size_t most_rows, bool is_sparse, bool trains) : network_(network), trains_(trains) {
+        std::size_t most_narrow = 0;
         for (std::size_t place = 0; place <= network.n_layers(); ++place) {
             const std::size_t size = place == 0 && is_sparse ? 0 : most_rows * network.width(place);
-            values_.emplace_back(size);
+            values_.emplace_back(size + kPadding);
             const bool is_learnt = trains && place > 0;
-            deltas_.emplace_back(is_learnt ? size : 0);
+            deltas_.emplace_back(is_learnt ? size + kPadding : 0);
+            if (place > 0 && is_narrow(network.layer(place - 1)))
+                most_narrow = std::max(most_narrow, network.layer(place - 1).units * (network.layer(place - 1).inputs + kPadding));
             slopes_.emplace_back(is_learnt && keeps_slopes(network.layer(place - 1)) ? size : 0);
         }
+        narrow_ = Aligned<T>(most_narrow);
+        for (const Aligned<T>& values : values_) std::fill_n(values.data() + values.size() - kPadding, kPadding, T{0});
     }
 
     // Where the rows of a batch are written before a pass: dense ones, or the sparse ones themselves.
@@ -82,6 +88,12 @@ class Passes {
                     if (is_last) finish_rows(z, finish, threads);
                 } else {
                     const RowMajor<T> a = values(place, n);
+                    if (is_narrow(layer)) {
+                        forward_narrow(a, w, z, s > 0, threads);
+                        if (is_last) finish_rows(z, finish, threads);
+                        first += width;
+                        continue;
+                    }
                     const StridedSource<T, T> left{transposed(a)};
                     const T beta = s == 0 ? T{0} : T{1};
                     if (is_last) {
@@ -117,9 +129,17 @@ class Passes {
                 if (place > 0) {
                     const RowMajor<T> da{deltas_[place].data(), n, width};
                     const Matrix<const T> w = network_.coef(parameters, l, first, width);
-                    const auto finish = [&](Matrix<T> tile, std::size_t row, std::size_t column) {
-                        if (is_lowest_reader(l, place)) to_z(place, tile, row, column);
+                    const auto finish = [&, is_complete = is_lowest_reader(l, place)](Matrix<T> tile, std::size_t row,
+                                                                                      std::size_t column) {
+                        if (is_complete) to_z(place, tile, row, column);
                     };
+                    if (is_narrow(layer)) {
+                        backward_narrow(dz, w, da, has_delta[place], threads);
+                        finish_rows(da, finish, threads);
+                        has_delta[place] = true;
+                        first += width;
+                        continue;
+                    }
                     product<T, T>(StridedSource<T, T>{transposed(dz)},
                                   StridedSource<T, T>{{w.data, w.cols, w.rows, w.col_stride, w.row_stride}}, T{1},
                                   has_delta[place] ? T{1} : T{0}, matrix(da), threads, finish);
@@ -131,6 +151,39 @@ class Passes {
     }
 
    private:
+    static constexpr std::size_t kPadding = 64;                         // values behind arrays that products read in whole panels
+    static constexpr std::size_t kInPlaceBytes = std::size_t{1} << 19;  // of two factors that stay in the second-level cache
+    static_assert(kPadding >= Panel<T>::kWidth && kPadding >= Simd<T>::kLanes);
+
+    static bool is_narrow(const Layer& layer) { return !layer.draws && layer.units <= kMostNarrow; }
+
+    void forward_narrow(RowMajor<T> a, Matrix<const T> w, RowMajor<T> z, bool adds, Threads threads) const {
+        const NarrowCoef<T> coef(w, narrow_.data());
+        detail::with_units(w.cols, [&]<std::size_t U>() {
+            for_rows(a.rows, a.cols * U / 16 + 1, threads,
+                     [&](std::size_t i) { narrow_forward<U>(a.row(i), a.cols, coef, adds, z.row(i)); });
+        });
+    }
+
+    void backward_narrow(RowMajor<T> dz, Matrix<const T> w, RowMajor<T> da, bool adds, Threads threads) const {
+        const NarrowCoef<T> coef(w, narrow_.data());
+        detail::with_units(w.cols, [&]<std::size_t U>() {
+            for_rows(da.rows, da.cols * U / 16 + 1, threads,
+                     [&](std::size_t i) { narrow_backward<U>(dz.row(i), da.cols, coef, adds, da.row(i)); });
+        });
+    }
+
+    // dw = kept dw + a' dz.
+    void add_narrow_gradient(RowMajor<T> a, RowMajor<T> dz, T kept, Matrix<T> dw) const {
+        const std::size_t stride = NarrowCoef<T>::stride(a.cols);
+        std::fill_n(narrow_.data(), stride * dz.cols, T{0});
+        detail::with_units(dz.cols, [&]<std::size_t U>() {
+            narrow_gradient<U, T>({a.data, a.rows, a.cols}, {dz.data, dz.rows, dz.cols}, narrow_.data());
+        });
+        for (std::size_t k = 0; k < dw.rows; ++k)
+            for (std::size_t c = 0; c < dw.cols; ++c) dw(k, c) = (kept == 0 ? T{0} : kept * dw(k, c)) + narrow_[c * stride + k];
+    }
+
     static bool keeps_slopes(const Layer& layer) {
         return !layer.draws && (layer.dropout > 0 || !slope_follows_from_value(layer.activation));
     }
@@ -177,13 +230,19 @@ class Passes {
         const std::size_t width = network_.width(place);
         const T kept = layer.shares_later ? T{1} : beta;
         if (place == 0 && is_sparse()) return add_sparse_gradient(network_.coef(gradient, l, first, width), dz, kept);
-        const StridedSource<T, T> a{as_const(matrix(values(place, dz.rows)))}, d{as_const(matrix(dz))};
+        const RowMajor<T> read = values(place, dz.rows);
+        const Matrix<T> dw = network_.coef(gradient, l, first, width);
+        if (is_narrow(layer)) return add_narrow_gradient(read, dz, kept, dw);
+        const bool stays_in_cache = (read.size() + dz.size()) * sizeof(T) <= kInPlaceBytes;
+        if (stays_in_cache && !layer.is_tied())
+            return product_in_place<T>({read.data, read.rows, read.cols}, {dz.data, dz.rows, dz.cols}, kept, dw, threads);
+        const StridedSource<T, T> a{as_const(matrix(read))}, d{as_const(matrix(dz))};
         if (layer.is_tied()) {
             const Matrix<T> w{gradient.data() + layer.coef + first, layer.units, width, static_cast<std::ptrdiff_t>(layer.inputs),
                               1};
             product<T, T>(d, a, T{1}, kept, w, threads);
         } else {
-            product<T, T>(a, d, T{1}, kept, network_.coef(gradient, l, first, width), threads);
+            product<T, T>(a, d, T{1}, kept, dw, threads);
         }
     }
     static Matrix<const T> as_const(Matrix<T> a) { return {a.data, a.rows, a.cols, a.row_stride, a.col_stride}; }
@@ -269,6 +328,7 @@ class Passes {
     const Network& network_;
     bool trains_;
     std::vector<Aligned<T>> values_, deltas_, slopes_;
+    Aligned<T> narrow_{0};  // lines of a narrow layer
 };
 
 }  // namespace mercer::neural

@@ -14,7 +14,7 @@ from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._parallel import effective_threads
 from mercer._params import ArrayLike, Bool, Integer, InvalidParameterError, OneOf, Real, Rule, check_params
 from mercer._random import as_random_state
-from mercer.neural_network._mlp import TRAINING_RULES, checked_sizes, of_layers, settings_of
+from mercer.neural_network._mlp import TRAINING_RULES, checked_sizes, settings_of
 from mercer.neural_network._network import ACTIVATIONS, Layer, Network, starting_parameters
 from mercer.neural_network._training import Epochs, Objective, Progress, Sample, Settings, Trainer, run_epochs
 
@@ -144,7 +144,8 @@ class CodedNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEsti
 
     def _rows(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        return check_X(self, X, reset=False).astype(self.coefs_[0].dtype, copy=False)  # type: ignore[no-any-return]
+        rows: FloatArray = check_X(self, X, reset=False).astype(self.coefs_[0].dtype, copy=False)
+        return rows
 
     def _codes_in(self, codes: Any) -> FloatArray:
         """Codes as a checked matrix."""
@@ -193,8 +194,8 @@ class Autoencoder(CodedNetwork):
         Whether the decoder's coefficients are the encoder's, transposed.
     dropout : float, default=0.0
         Of the hidden layers but the code.
-    solver, alpha, batch_size, learning_rate, learning_rate_init, power_t, max_iter, shuffle, random_state, tol, verbose, momentum,
-    nesterovs_momentum, beta_1, beta_2, epsilon, n_iter_no_change, clip_norm, decoupled_decay, init, early_stopping,
+    solver, alpha, batch_size, learning_rate, learning_rate_init, power_t, max_iter, shuffle, random_state, tol, verbose,
+    momentum, nesterovs_momentum, beta_1, beta_2, epsilon, n_iter_no_change, clip_norm, decoupled_decay, init, early_stopping,
     validation_fraction, n_jobs
         As in `MLPClassifier`; `early_stopping` goes by the loss on the rows held out. "lbfgs" is not for these.
 
@@ -356,12 +357,12 @@ class DenoisingAutoencoder(Autoencoder):
     hidden_layer_sizes, activation
         As in `Autoencoder`.
     noise : {"gaussian", "masking", "salt_and_pepper"}, default="gaussian"
-        A normal number of deviation `level` is added to each value; or, with probability `level`, a value becomes 0 (masking), or
-        0 or 1 (salt and pepper).
+        A normal number of deviation `level` is added to each value; or, with probability `level`, a value becomes 0
+        (masking), or 0 or 1 (salt and pepper).
     level : float, default=0.1
-    code_activation, output, tied, dropout, solver, alpha, batch_size, learning_rate, learning_rate_init, power_t, max_iter, shuffle,
-    random_state, tol, verbose, momentum, nesterovs_momentum, beta_1, beta_2, epsilon, n_iter_no_change, clip_norm, decoupled_decay,
-    init, early_stopping, validation_fraction, n_jobs
+    code_activation, output, tied, dropout, solver, alpha, batch_size, learning_rate, learning_rate_init, power_t, max_iter,
+    shuffle, random_state, tol, verbose, momentum, nesterovs_momentum, beta_1, beta_2, epsilon, n_iter_no_change, clip_norm,
+    decoupled_decay, init, early_stopping, validation_fraction, n_jobs
         As in `Autoencoder`.
 
     Attributes
@@ -460,7 +461,8 @@ class DenoisingAutoencoder(Autoencoder):
     def _noise(self, params: SimpleNamespace) -> tuple[str, float]:
         if params.noise != "gaussian" and params.level > 1:
             raise InvalidParameterError(
-                f"{type(self).__name__}: level={params.level:g} is not valid with noise={params.noise!r}; it must be a probability."
+                f"{type(self).__name__}: level={params.level:g} is not valid with noise={params.noise!r}; it must be a "
+                "probability."
             )
         return params.noise, params.level
 

@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target, unique_labels
+from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, check_class_weight, check_weights, check_X_known_labels, check_X_labels, validate
 from mercer._base import fit_method
@@ -27,7 +28,7 @@ MARGIN_LOSSES = ("hinge", "squared_hinge", "modified_huber", "exponential")
 
 
 def _has_probabilities(model: Any) -> bool:
-    if model.loss not in MARGIN_LOSSES:
+    if _name(model.loss) not in MARGIN_LOSSES:
         return True
     raise AttributeError(f"probability estimates are not available for loss={model.loss!r}; loss='log_loss' has them.")
 
@@ -62,8 +63,8 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
         The strength of the weight decay.
     batch_size : int or "auto", default="auto"
         Rows a step; "auto" is ``min(200, n_samples)``.
-    learning_rate : {"constant", "invscaling", "adaptive", "inverse", "step", "exponential", "cosine"} or callable, default="constant"
-        "invscaling" divides by the number of samples seen to `power_t`; "adaptive" divides by five where a fit would end; the
+    learning_rate : str or callable, default="constant"
+        "constant", "invscaling", "adaptive", "inverse", "step", "exponential" or "cosine". "invscaling" divides by the number of samples seen to `power_t`; "adaptive" divides by five where a fit would end; the
         others, and callables such as the schedules of `mercer.optim`, give a factor at time t in epochs.
     learning_rate_init : float, default=0.001
     power_t : float, default=0.5
@@ -254,9 +255,9 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
         self
         """
         validation = (X_val, y_val, sample_weight_val)
-        return self._fit_network(X, y, sample_weight, validation=validation)  # type: ignore[return-value]
+        return self._fit_network(X, y, sample_weight, validation=validation)
 
-    @available_if(_is_stochastic)
+    @available_if(_is_stochastic)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     @fit_method
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> MLPClassifier:
         """Make one epoch over these rows, from where the last one ended.
@@ -275,7 +276,7 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
         """
         self._classes_given = classes
         try:
-            return self._fit_network(X, y, sample_weight, is_partial=True)  # type: ignore[return-value]
+            return self._fit_network(X, y, sample_weight, is_partial=True)
         finally:
             del self._classes_given
 
@@ -283,22 +284,22 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
         """The class of each row; of several labels, which of them it has."""
         return self._labels(self._raw(X, "identity"))
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each class (of several labels: of each label), a column each."""
-        if self.out_activation_ == "softmax" if hasattr(self, "out_activation_") else False:
-            return self._raw(X, "softmax")
-        shares = self._raw(X, "logistic")
-        if self._is_multi_label:
+        check_is_fitted(self)
+        shares = self._raw(X, self.out_activation_)
+        if self.out_activation_ == "softmax" or self._is_multi_label:
             return shares
         return np.column_stack([1 - shares[:, 0], shares[:, 0]])
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_log_proba(self, X: Any) -> FloatArray:
         """The logarithms of the probabilities."""
         shares = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return np.log(shares, out=shares)
+            np.log(shares, out=shares)
+        return shares
 
     def decision_function(self, X: Any) -> FloatArray:
         """The outputs before the softmax or sigmoid: of shape (n_samples,) for two classes, else with a column a class."""
@@ -323,7 +324,8 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
             X, codes = check_X_known_labels(self, X, y, classes, sparse=SPARSE, reset=is_first)
             if params.class_weight == "balanced":
                 raise ValueError(
-                    f"{type(self).__name__}: class_weight='balanced' is not valid with partial_fit, which does not see all labels; "
+                    f"{type(self).__name__}: class_weight='balanced' is not valid with partial_fit, which does not see all "
+                    "labels; "
                     "it must be None or a dict."
                 )
         else:
@@ -345,14 +347,16 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
         if n_outputs > 1 and not is_margin:
             return Sample(X, codes.astype(np.int32), None, weights)
         is_it = codes[:, None] == (np.arange(n_outputs) if n_outputs > 1 else 1)
-        return Sample(X, None, _targets(is_it, X.dtype, is_margin=is_margin), weights)
+        scored_by = codes.astype(np.int32) if n_outputs > 1 else None
+        return Sample(X, scored_by, _targets(is_it, X.dtype, is_margin=is_margin), weights)
 
     def _check_label_matrix(
         self, X: Any, y: Any, sample_weight: Any, *, is_first: bool, params: SimpleNamespace
     ) -> tuple[Sample, dict[str, Any]]:
         if params.class_weight is not None:
             raise ValueError(
-                f"{type(self).__name__}: class_weight={params.class_weight!r} is not valid with several labels a row; it must be "
+                f"{type(self).__name__}: class_weight={params.class_weight!r} is not valid with several labels a row; it "
+                "must be "
                 "None (sample_weight weighs rows)."
             )
         X, y = validate(self, X, y, sparse=SPARSE, multi_output=True, reset=is_first)
@@ -374,16 +378,18 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
 
     def _known(self, classes: Any, *, is_first: bool) -> npt.NDArray[Any]:
         """The classes of the first call of partial_fit, which later calls may repeat."""
+        known: npt.NDArray[Any]
         if is_first or not hasattr(self, "classes_"):
             if classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
-            known: npt.NDArray[Any] = unique_labels(classes)
+            known = unique_labels(classes)
             if len(known) < 2:
                 raise ValueError(f"{type(self).__name__}: classes={classes!r} is not valid; it must hold at least 2 classes.")
             return known
         if classes is not None and not np.array_equal(unique_labels(classes), self.classes_):
             raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}")
-        return self.classes_
+        known = self.classes_
+        return known
 
     def _as_fitted(self, X: Any, *, is_first: bool) -> Any:
         X = X.tocsr() if sp.issparse(X) else X
@@ -398,7 +404,7 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
                 f"{type(self).__name__}: loss={params.loss!r} is not valid; it must be the log loss or one of "
                 f"{', '.join(map(repr, MARGIN_LOSSES))}."
             )
-        is_softmax = sample.codes is not None
+        is_softmax = sample.values is None
         kernel = "softmax" if is_softmax else "logistic"
         return Objective(kernel, 0.0, params.alpha, params.decoupled_decay), kernel
 
@@ -409,16 +415,8 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
         if sample.codes is not None:
             is_right = choose_codes(raw, raw.shape[1]) == sample.codes
         else:
-            is_right = self._are_right(raw, sample.values > 0)  # type: ignore[operator]
+            is_right = ((raw > 0) == (np.asarray(sample.values) > 0)).all(axis=1)  # every label of a row
         return float(np.average(is_right, weights=sample.weights))
-
-    def _are_right(self, raw: FloatArray, is_it: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Of each row, whether every label is right; of one class among several, whether it has the largest output."""
-        is_one_of_several = raw.shape[1] > 1 and bool((is_it.sum(axis=1) == 1).all()) and _name(self.loss) in MARGIN_LOSSES
-        if is_one_of_several:
-            return raw.argmax(axis=1) == is_it.argmax(axis=1)
-        right: npt.NDArray[np.bool_] = ((raw > 0) == is_it).all(axis=1)
-        return right
 
     def _check_validation(self, X: Any, y: Any, sample_weight: Any, *, fixed: dict[str, Any], dtype: npt.DTypeLike) -> Sample:
         if X is None or y is None:

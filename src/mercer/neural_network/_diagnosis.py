@@ -84,12 +84,14 @@ def _gradients(history: Sequence[dict[str, float]]) -> list[Finding]:
         found.append(
             Finding(
                 "vanishing gradients",
-                f"the gradient of the first layer ({first:.2g}) is {last / max(first, 1e-300):.2g} times smaller than that of the last",
-                "Use relu, leaky_relu or gelu in place of logistic or tanh units, init='he', fewer layers or skip_connections; scale X.",
+                f"the gradient of the first layer ({first:.2g}) is {last / max(first, 1e-300):.2g} times smaller than that "
+                "of the last",
+                "Use relu, leaky_relu or gelu in place of logistic or tanh units, init='he', fewer layers or "
+                "skip_connections; scale X.",
             )
         )
     start, end = float(norms[0].max()), float(norms.max())
-    if end > GROWTH * max(start, 1e-300) and end > 1 or (len(names) > 1 and first > RATIO * last and first > 1):
+    if (end > GROWTH * max(start, 1e-300) and end > 1) or (len(names) > 1 and first > RATIO * last and first > 1):
         found.append(
             Finding(
                 "exploding gradients",
@@ -109,7 +111,8 @@ def _fit(model: Any, history: Sequence[dict[str, float]]) -> list[Finding]:
             Finding(
                 "under-fitting",
                 f"the training loss went from {losses[0]:.4g} to {losses[-1]:.4g}",
-                "Train for longer or with another learning_rate_init, use more units or layers, less alpha and dropout; scale X.",
+                "Train for longer or with another learning_rate_init, use more units or layers, less alpha and dropout; "
+                "scale X.",
             )
         )
     if scores and np.nanmax(scores) - scores[-1] > GAP * max(abs(float(np.nanmax(scores))), 1e-12) and losses[-1] < losses[0]:
@@ -117,7 +120,8 @@ def _fit(model: Any, history: Sequence[dict[str, float]]) -> list[Finding]:
         found.append(
             Finding(
                 "over-fitting",
-                f"the held-out score fell from {scores[best]:.4g} (epoch {best + 1}) to {scores[-1]:.4g} while the loss went on falling",
+                f"the held-out score fell from {scores[best]:.4g} (epoch {best + 1}) to {scores[-1]:.4g} while the loss went "
+                "on falling",
                 "Use early_stopping (it restores the best epoch), more alpha, dropout, fewer units, or more rows.",
             )
         )

@@ -303,7 +303,8 @@ class MultilayerPerceptron(MercerEstimator):
             is_pair = isinstance(pair, Sequence) and len(pair) == 2 and all(isinstance(end, (int, np.integer)) for end in pair)
             if not is_pair or not 0 <= pair[0] < pair[1] - 1 <= n_layers - 1:
                 raise InvalidParameterError(
-                    f"{type(self).__name__}: skip_connections[{k}]={pair!r} is not valid; it must be a pair (from, to) of places "
+                    f"{type(self).__name__}: skip_connections[{k}]={pair!r} is not valid; it must be a pair (from, to) of "
+                    "places "
                     f"with 0 <= from, from + 1 < to <= {n_layers}: 0 is the input and {n_layers} the output."
                 )
             pairs.append((int(pair[0]), int(pair[1])))
@@ -326,7 +327,8 @@ class MultilayerPerceptron(MercerEstimator):
         if not isinstance(scheme, str):
             if len(scheme) != 2:
                 raise InvalidParameterError(
-                    f"{type(self).__name__}: init of length {len(scheme)} is not valid; it must be a name or a pair (coefs, intercepts)."
+                    f"{type(self).__name__}: init of length {len(scheme)} is not valid; it must be a name or a pair (coefs, "
+                    "intercepts)."
                 )
             scheme = tuple(self._checked_arrays(network, "init", arrays, axis) for axis, arrays in enumerate(scheme))
         return Progress(starting_parameters(network, scheme, random_state, dtype))
@@ -337,7 +339,8 @@ class MultilayerPerceptron(MercerEstimator):
         given = [np.asarray(array, dtype=np.float64) for array in arrays]
         if [array.shape for array in given] != shapes:
             raise ValueError(
-                f"{type(self).__name__}: {name} holds arrays of shapes {[array.shape for array in given]}; for this network and data "
+                f"{type(self).__name__}: {name} holds arrays of shapes {[array.shape for array in given]}; for this network "
+                "and data "
                 f"they must be {shapes}."
             )
         if not all(np.isfinite(array).all() for array in given):
@@ -352,7 +355,8 @@ class MultilayerPerceptron(MercerEstimator):
         coefs, _ = network.views(flat)
         if len(params.masks) != len(coefs):
             raise InvalidParameterError(
-                f"{type(self).__name__}: masks of length {len(params.masks)} is not valid; it must hold an array or None for each of "
+                f"{type(self).__name__}: masks of length {len(params.masks)} is not valid; it must hold an array or None for "
+                "each of "
                 f"{len(coefs)} layers."
             )
         for k, (coef, mask) in enumerate(zip(coefs, params.masks, strict=True)):
@@ -361,7 +365,8 @@ class MultilayerPerceptron(MercerEstimator):
             values = np.asarray(mask)
             if values.shape != coef.shape or not np.isin(values, (0, 1)).all():
                 raise InvalidParameterError(
-                    f"{type(self).__name__}: masks[{k}] of shape {values.shape} is not valid; it must hold 0 (cut) and 1 (open) in the "
+                    f"{type(self).__name__}: masks[{k}] of shape {values.shape} is not valid; it must hold 0 (cut) and 1 "
+                    "(open) in the "
                     f"shape {coef.shape} of the coefficients."
                 )
             coef[...] = values
@@ -395,7 +400,8 @@ class MultilayerPerceptron(MercerEstimator):
         )
         if len(held) < 2:
             raise ValueError(
-                f"{type(self).__name__}: The validation set is too small ({len(held)} rows). Increase 'validation_fraction' or the size of "
+                f"{type(self).__name__}: The validation set is too small ({len(held)} rows). Increase 'validation_fraction' "
+                "or the size of "
                 "your dataset."
             )
         return sample.take(learnt), sample.take(held)
@@ -413,7 +419,8 @@ class MultilayerPerceptron(MercerEstimator):
     def _warn_of_batch(self, params: SimpleNamespace, sample: Sample) -> None:
         if params.batch_size != "auto" and params.batch_size > sample.n_rows:
             warn(
-                f"{type(self).__name__}: Got `batch_size` less than 1 or larger than sample size: batch_size={params.batch_size} for "
+                f"{type(self).__name__}: Got `batch_size` less than 1 or larger than sample size: "
+                f"batch_size={params.batch_size} for "
                 f"{sample.n_rows} rows. It is going to be clipped."
             )
 
@@ -448,7 +455,7 @@ class MultilayerPerceptron(MercerEstimator):
         return network.outputs(X, coefs, intercepts, activation, effective_threads(self.n_jobs))
 
     def diagnose(self, X: Any = None) -> Diagnosis:
-        """What the history of the fit says of its health: gradients that vanish or explode, dead units, over- and under-fitting.
+        """What the history of the fit says of its health: vanishing or exploding gradients, dead units, over- and under-fitting.
 
         Parameters
         ----------

@@ -64,8 +64,9 @@ class MLPRegressor(RegressorMixin, MultilayerPerceptron):  # type: ignore[misc] 
     >>> import numpy as np
     >>> from mercer.neural_network import MLPRegressor
     >>> X = np.linspace(-3, 3, 200)[:, None]
-    >>> model = MLPRegressor(hidden_layer_sizes=(20,), activation="tanh", solver="lbfgs", random_state=0).fit(X, np.sin(X[:, 0]))
-    >>> model.score(X, np.sin(X[:, 0])) > 0.99
+    >>> y = np.sin(X[:, 0])
+    >>> model = MLPRegressor(hidden_layer_sizes=(20,), activation="tanh", solver="lbfgs", random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.99
     True
     """
 
@@ -159,9 +160,9 @@ class MLPRegressor(RegressorMixin, MultilayerPerceptron):  # type: ignore[misc] 
         self
         """
         validation = (X_val, y_val, sample_weight_val)
-        return self._fit_network(X, y, sample_weight, validation=validation)  # type: ignore[return-value]
+        return self._fit_network(X, y, sample_weight, validation=validation)
 
-    @available_if(_is_stochastic)
+    @available_if(_is_stochastic)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     @fit_method
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> MLPRegressor:
         """Make one epoch over these rows, from where the last one ended.
@@ -176,7 +177,7 @@ class MLPRegressor(RegressorMixin, MultilayerPerceptron):  # type: ignore[misc] 
         -------
         self
         """
-        return self._fit_network(X, y, sample_weight, is_partial=True)  # type: ignore[return-value]
+        return self._fit_network(X, y, sample_weight, is_partial=True)
 
     def predict(self, X: Any) -> FloatArray:
         """The value of each row, of shape (n_samples,) or (n_samples, n_outputs)."""

@@ -49,8 +49,8 @@ class VariationalAutoencoder(CodedNetwork):
     annealing : int, default=0
         Epochs over which the price rises to `beta`, from one part in so many on.
     dropout : float, default=0.0
-    solver, alpha, batch_size, learning_rate, learning_rate_init, power_t, max_iter, shuffle, random_state, tol, verbose, momentum,
-    nesterovs_momentum, beta_1, beta_2, epsilon, n_iter_no_change, clip_norm, decoupled_decay, init, early_stopping,
+    solver, alpha, batch_size, learning_rate, learning_rate_init, power_t, max_iter, shuffle, random_state, tol, verbose,
+    momentum, nesterovs_momentum, beta_1, beta_2, epsilon, n_iter_no_change, clip_norm, decoupled_decay, init, early_stopping,
     validation_fraction, n_jobs
         As in `MLPClassifier`; `early_stopping` goes by the bound on the rows held out.
 
