@@ -68,9 +68,11 @@ class _Torch(_peers.Network):
         optimiser = self._adam()
         with _threads(self.n_threads):
             for order in orders:
-                for batch in torch.from_numpy(order).split(self.batch_size):
+                shuffled = torch.from_numpy(order)  # a whole epoch is gathered at once: less work than batch by batch
+                batches = zip(rows[shuffled].split(self.batch_size), targets[shuffled].split(self.batch_size), strict=True)
+                for batch, wanted in batches:
                     optimiser.zero_grad()
-                    loss(self._module(rows[batch]), targets[batch]).backward()
+                    loss(self._module(batch), wanted).backward()
                     optimiser.step()
 
     def _adam(self) -> torch.optim.Optimizer:

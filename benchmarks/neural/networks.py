@@ -121,7 +121,7 @@ def _classifiers() -> Iterator[Case]:
     for (sizes, n_epochs, shape, make), dtype in product(
         (
             ((100,), 5, "20,000 x 30, 5 classes", partial(tree_problems.classes, 20_000, 30, 5)),
-            ((256, 128), 3, "40,000 x 60, 5 classes", partial(tree_problems.classes, 40_000, 60, 5)),
+            ((256, 128), 2, "40,000 x 60, 5 classes", partial(tree_problems.classes, 40_000, 60, 5)),
             ((512, 256, 128), 2, "20,000 x 784, like digits", partial(_digits, 20_000)),
         ),
         _DTYPES,
