@@ -125,7 +125,7 @@ def _orders(n: int, n_epochs: int, random: np.random.RandomState) -> Iterator[np
         yield order
 
 
-_N_TRIED = 20  # batches
+_N_TRIED = 10  # batches
 
 
 def fastest_n_threads(short: Any, X: Any, y: Any) -> int:
@@ -134,7 +134,7 @@ def fastest_n_threads(short: Any, X: Any, y: Any) -> int:
     some, targets = X[:n], None if y is None else y[:n]
     seconds = {}
     for short.n_threads in sorted({1, os.cpu_count() or 1}):
-        seconds[short.n_threads] = min(_seconds(short, some, targets) for _ in range(3))
+        seconds[short.n_threads] = min(_seconds(short, some, targets) for _ in range(2))
     return min(seconds, key=lambda n_threads: seconds[n_threads])
 
 
