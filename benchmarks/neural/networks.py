@@ -78,7 +78,8 @@ def _network(estimator: Estimator, data: Data, **params: Any) -> Any:
 
 def _trained(estimator: Estimator, data: Data) -> Any:
     """One hidden layer of 100, of some of the rows."""
-    return estimator((100,), batch_size=_BATCH, max_iter=3, random_state=0).fit(data.X[:20_000], data.y[:20_000])
+    some = Data(data.X[:20_000], data.y[:20_000])
+    return fit(_network(estimator, some, hidden_layer_sizes=(100,), max_iter=3), some)
 
 
 def _fit_alone(model: Any, data: Data) -> Any:
@@ -120,8 +121,8 @@ def _epochs(n: int) -> str:
 
 
 def _classifiers() -> Iterator[Case]:
-    # Other random numbers move the loss after so few epochs.
-    quality = Quality("held-out log loss", log_loss, rtol=0.03)
+    # Other random numbers move the loss by half a percent after so few epochs.
+    quality = Quality("held-out log loss", log_loss, rtol=0.02)
     for (sizes, n_epochs, shape, make), dtype in product(
         (
             ((100,), 5, "20,000 x 30, 5 classes", partial(tree_problems.classes, 20_000, 30, 5)),
@@ -163,7 +164,7 @@ def _regressors() -> Iterator[Case]:
             partial(_numbers, 100_000, 20, dtype),
             _who("MLPRegressor"),
             fit,
-            Quality("held-out squared error", squared_error, rtol=0.03),
+            Quality("held-out squared error", squared_error, rtol=0.02),
             partial(_network, hidden_layer_sizes=(64, 64), max_iter=2),
         )
 
