@@ -52,6 +52,8 @@ class Contender:
         """The class; raises ImportError or AttributeError where it is missing."""
         module, attribute = self.target.split(":")
         found = getattr(importlib.import_module(module), attribute)
+        if self.name == MERCER and getattr(found, "__module__", "").startswith("sklearn."):
+            raise ImportError(f"{self.target} is scikit-learn's own, passed on")
         return partial(found, **self.params) if self.params else found
 
 

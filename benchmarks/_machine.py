@@ -9,7 +9,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-_PEERS = ("scikit-learn-intelex", "daal", "xgboost", "lightgbm", "skglm", "liblinear-official")
+_PEERS = ("scikit-learn-intelex", "daal", "xgboost", "lightgbm", "skglm", "liblinear-official", "torch", "jax")
 _PACKAGES = ("numpy", "scipy", "scikit-learn", *_PEERS)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks._case import MERCER, SCIKIT_LEARN, Case, Contender, Data, Quality, contenders
+from benchmarks._pictures import pictures
 
 _GRID_C = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0]
 _GRID_GAMMA = [0.003, 0.01, 0.03, 0.1, 0.3]
@@ -25,12 +26,9 @@ def _classes(n: int, d: int, n_classes: int = 2) -> Data:
 
 @lru_cache(maxsize=1)
 def _digits(n: int) -> Data:
-    """Pictures of 28 x 28 points around thirty prototypes, with noise."""
-    random = np.random.RandomState(0)
-    prototypes = random.rand(30, 784) * (random.rand(30, 784) < 0.25)
-    kind = random.randint(30, size=n)
-    noise = 0.25 * random.randn(n, 784) * (random.rand(n, 784) < 0.3)
-    return Data(np.clip(prototypes[kind] + noise, 0, 1), (kind % 10 >= 5).astype(int))
+    """Pictures of which half of the kinds are of one class."""
+    X, kind = pictures(n)
+    return Data(X, (kind % 10 >= 5).astype(int))
 
 
 @lru_cache(maxsize=1)
