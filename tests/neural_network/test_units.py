@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ SMOOTH = ["identity", "sigmoid", "tanh", "relu", "leaky_relu", "gelu"]
 
 def random_layers(sizes, seed=0):
     random = np.random.RandomState(seed)
-    return [(random.randn(n_in, n_out), random.randn(n_out)) for n_in, n_out in zip(sizes, sizes[1:], strict=False)]
+    return [(random.randn(n_in, n_out), random.randn(n_out)) for n_in, n_out in pairwise(sizes)]
 
 
 # ---- units
