@@ -17,7 +17,7 @@ from mercer._params import InvalidParameterError
 from mercer.neural_network._units import ACTIVATIONS, as_floats
 
 if TYPE_CHECKING:
-    from mercer.neural_network._network import Layer
+    from mercer.neural_network._by_hand import Layer
 
 _MOST_LINES = 40  # of a table that is shown
 _MOST_INPUTS = 8  # of a unit whose gradients are shown one by one
