@@ -12,15 +12,18 @@ from mercer.plots._elbow import plot_elbow
 from mercer.plots._gap import plot_gap
 from mercer.plots._importances import plot_importances
 from mercer.plots._kernel import plot_kernel
+from mercer.plots._latent import plot_decoded, plot_latent
 from mercer.plots._learning import plot_learning_curve, plot_validation_curve
 from mercer.plots._losses import plot_losses
 from mercer.plots._margin import plot_margin
+from mercer.plots._network import plot_network
 from mercer.plots._penalties import plot_penalties
 from mercer.plots._precision_recall import plot_precision_recall
 from mercer.plots._residuals import plot_residuals
 from mercer.plots._roc import plot_roc
 from mercer.plots._silhouette import plot_silhouette
 from mercer.plots._threshold import plot_threshold
+from mercer.plots._training import plot_training
 from mercer.plots._umatrix import plot_umatrix
 
 __all__ = [
@@ -29,6 +32,7 @@ __all__ = [
     "plot_boundary",
     "plot_calibration",
     "plot_confusion",
+    "plot_decoded",
     "plot_dendrogram",
     "plot_descent",
     "plot_elbow",
@@ -37,9 +41,11 @@ __all__ = [
     "plot_importances",
     "plot_k_distances",
     "plot_kernel",
+    "plot_latent",
     "plot_learning_curve",
     "plot_losses",
     "plot_margin",
+    "plot_network",
     "plot_penalties",
     "plot_precision_recall",
     "plot_reachability",
@@ -48,6 +54,7 @@ __all__ = [
     "plot_silhouette",
     "plot_staged_error",
     "plot_threshold",
+    "plot_training",
     "plot_umatrix",
     "plot_validation_curve",
 ]

@@ -40,10 +40,10 @@ def band(ax: Any, x: Any, mean: FloatArray, spread: FloatArray, label: str, inde
     ax.fill_between(x, mean - spread, mean + spread, color=COLOURS[index], alpha=0.18, linewidth=0)
 
 
-def place_legend(ax: Any, loc: str) -> None:
+def place_legend(ax: Any, loc: str, *, most_inside: int = _MOST_INSIDE) -> None:
     """Within the axes where a few entries have room; right of them otherwise."""
     n_entries = len(ax.get_legend_handles_labels()[1])
-    if n_entries > _MOST_INSIDE:
+    if n_entries > most_inside:
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0)
     elif n_entries:
         ax.legend(fontsize="small", loc=loc, framealpha=0.9)

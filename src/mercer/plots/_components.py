@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import FloatArray, check_labels
+from mercer._arrays import FloatArray
 from mercer._params import Integer, Null, check_value
 from mercer.plots._axes import COLOURS, QUIET, make_axes, place_legend
 from mercer.plots._models import name_of
+from mercer.plots._points import draw_points
 
-_MARKERS = "osD^vPX"
 _REACH = 0.92  # how far the longest arrow goes towards the rows furthest from the centre
 _APART = 0.055  # of the height of the plot: names of features keep this distance from one another
 
@@ -128,7 +128,7 @@ def plot_biplot(
     labels = _names(names if names is not None else getattr(model, "feature_names_in_", None), len(loadings))
     ax = make_axes(ax)
     ax.margins(0.05)
-    _draw_rows(ax, scores, y)
+    draw_points("plot_biplot", ax, scores, y)
     _draw_arrows(ax, scores, loadings, labels, max_features)
     shares = np.asarray(model.explained_variance_ratio_, dtype=np.float64)[pair]
     along, up = (f"component {number + 1} ({share:.1%} of the variance)" for number, share in zip(pair, shares, strict=True))
@@ -153,20 +153,6 @@ def _mark_share(ax: Any, sums: FloatArray, share: float, n_shown: int) -> None:
     place = {"xytext": (-4 if is_right else 8, -64), "ha": "right" if is_right else "left"}
     stem = {"arrowstyle": "-", "color": COLOURS[1], "linewidth": 0.8, "shrinkB": 7}
     ax.annotate(words, (k, sum_so_far), textcoords="offset points", va="top", color=COLOURS[1], arrowprops=stem, **place)
-
-
-def _draw_rows(ax: Any, scores: FloatArray, y: Any) -> None:
-    alpha = float(np.clip(300 / max(len(scores), 1), 0.25, 0.85))  # many points would hide each other
-    look: dict[str, Any] = {"s": 24, "alpha": alpha, "linewidth": 0.4, "edgecolor": "white", "zorder": 2}
-    if y is None:
-        ax.scatter(*scores.T, color=COLOURS[0], **look)
-        return
-    classes, codes = check_labels(y)
-    if len(codes) != len(scores):
-        raise ValueError(f"plot_biplot: y has {len(codes)} labels; it must have one for each of {len(scores)} rows of X.")
-    for place, label in enumerate(classes.tolist()):
-        colour, marker = COLOURS[place % len(COLOURS)], _MARKERS[(place + place // len(COLOURS)) % len(_MARKERS)]
-        ax.scatter(*scores[codes == place].T, color=colour, marker=marker, label=str(label), **look)
 
 
 def _draw_arrows(ax: Any, scores: FloatArray, loadings: FloatArray, labels: list[str], max_features: int | None) -> None:

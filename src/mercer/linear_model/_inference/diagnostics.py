@@ -14,8 +14,8 @@ from scipy.linalg import qr, solve_triangular
 from scipy.special import chdtrc, fdtrc, ndtri
 from scipy.stats import kurtosis, normaltest, skew
 
+from mercer._aligned import aligned
 from mercer._arrays import FloatArray
-from mercer.linear_model._inference.table import aligned
 
 MOST_LAGS = 10
 MOST_WHITE = 500  # columns of White's auxiliary regression

@@ -13,9 +13,10 @@ import numpy as np
 from scipy.linalg import eigvalsh, solve_triangular, svdvals
 from scipy.special import fdtrc, stdtr, stdtrit
 
+from mercer._aligned import aligned
 from mercer._arrays import FloatArray
 from mercer._saved import saved
-from mercer.linear_model._inference.table import aligned, coefficient_frame
+from mercer.linear_model._inference.table import coefficient_frame
 from mercer.linear_model._least_squares.solvers import Solution
 
 

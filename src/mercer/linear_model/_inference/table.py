@@ -1,24 +1,12 @@
-"""Tables of coefficients: names of the rows, aligned text, and the frame. What the summaries of all models share."""
+"""Tables of coefficients: names of the rows, and the frame. What the summaries of all models share."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mercer._aligned import as_frame
 from mercer._arrays import FloatArray
-
-
-def aligned(rows: Sequence[tuple[str, ...]], left: tuple[int, ...]) -> list[str]:
-    """Lines with aligned columns, those in `left` to the left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.ljust(width) if j in left else cell.rjust(width)
-            for j, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return lines
 
 
 def names_of_features(estimator: Any, n_features: int, given: Sequence[str] | None) -> list[str]:
@@ -32,8 +20,4 @@ def names_of_features(estimator: Any, n_features: int, given: Sequence[str] | No
 
 def coefficient_frame(owner: str, names: list[str], columns: Mapping[str, FloatArray], conf_int: FloatArray) -> Any:
     """The table of coefficients as a pandas DataFrame."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(f"{owner}.to_frame needs pandas; install it, or read the fields themselves.") from error
-    return pd.DataFrame({**columns, "conf_low": conf_int[:, 0], "conf_high": conf_int[:, 1]}, index=names)
+    return as_frame(owner, {**columns, "conf_low": conf_int[:, 0], "conf_high": conf_int[:, 1]}, names)

@@ -14,9 +14,10 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
+from mercer._aligned import aligned
 from mercer._arrays import FloatArray
 from mercer._saved import saved
-from mercer.linear_model._inference.table import aligned, coefficient_frame
+from mercer.linear_model._inference.table import coefficient_frame
 
 SINGULAR = 1e-13  # the least reciprocal condition number (unit diagonal) of an information that is inverted
 
