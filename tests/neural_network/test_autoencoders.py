@@ -32,7 +32,7 @@ def test_a_linear_autoencoder_spans_the_principal_subspace(plane: Any, tied: boo
     pca = PCA(2).fit(plane)
     assert subspace_angles(model.coefs_[1].T, pca.components_.T).max() < 0.02
     best = np.square(pca.inverse_transform(pca.transform(plane)) - plane).mean()
-    assert model.reconstruction_error(plane).mean() == pytest.approx(best, rel=0.06)
+    assert model.reconstruction_error(plane).mean() == pytest.approx(best, rel=0.1)
     if tied:
         np.testing.assert_array_equal(model.coefs_[1], model.coefs_[0].T)
 

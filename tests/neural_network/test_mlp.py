@@ -219,7 +219,7 @@ def test_own_optimisers_are_refused(moons: Any) -> None:
     class Own(Optimizer):
         pass
 
-    with pytest.raises(ValueError, match="optimiser of mercer.optim itself"):
+    with pytest.raises(ValueError, match=r"optimiser of mercer\.optim itself"):
         MLPClassifier(solver=Own()).fit(*moons)
 
 
@@ -245,7 +245,7 @@ def test_a_rate_that_explodes_ends_in_an_error_and_leaves_the_model_as_it_was(mo
     model = MLPRegressor(hidden_layer_sizes=(5,), max_iter=3, random_state=0).fit(X, y)
     before = model.coefs_
     model.set_params(solver="sgd", learning_rate_init=1e9, max_iter=50)
-    with pytest.raises(ValueError, match="non-finite parameter weights.*clip_norm"):
+    with pytest.raises(ValueError, match=r"non-finite parameter weights.*clip_norm"):
         model.fit(1e3 * X, y)
     assert model.coefs_ is before
 

@@ -52,7 +52,7 @@ class CodedNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEsti
     def _check(self) -> tuple[SimpleNamespace, Settings]:
         params = check_params(self)
         params.hidden_layer_sizes = checked_sizes(type(self).__name__, params.hidden_layer_sizes)
-        return params, settings_of(params, type(self).__name__)
+        return params, settings_of(params)
 
     @fit_method
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -150,13 +150,13 @@ class CodedNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEsti
     def _codes_in(self, codes: Any) -> FloatArray:
         """Codes as a checked matrix."""
         check_is_fitted(self)
-        codes = np.asarray(codes, dtype=self.coefs_[0].dtype)
-        if codes.ndim != 2 or codes.shape[1] != self._n_features_out or not np.isfinite(codes).all():
+        checked: FloatArray = np.asarray(codes, dtype=self.coefs_[0].dtype)
+        if checked.ndim != 2 or checked.shape[1] != self._n_features_out or not np.isfinite(checked).all():
             raise ValueError(
-                f"{type(self).__name__}: codes of shape {codes.shape} are not valid; they must be finite, a line a row with "
+                f"{type(self).__name__}: codes of shape {checked.shape} are not valid; they must be finite, a line a row with "
                 f"{self._n_features_out} columns."
             )
-        return codes
+        return checked
 
 
 class CodedEpochs(Epochs):

@@ -64,8 +64,9 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
     batch_size : int or "auto", default="auto"
         Rows a step; "auto" is ``min(200, n_samples)``.
     learning_rate : str or callable, default="constant"
-        "constant", "invscaling", "adaptive", "inverse", "step", "exponential" or "cosine". "invscaling" divides by the number of samples seen to `power_t`; "adaptive" divides by five where a fit would end; the
-        others, and callables such as the schedules of `mercer.optim`, give a factor at time t in epochs.
+        "constant", "invscaling", "adaptive", "inverse", "step", "exponential" or "cosine". "invscaling" divides by the number of
+        samples seen to `power_t`; "adaptive" divides by five where a fit would end; the others, and callables such as the
+        schedules of `mercer.optim`, give a factor at time t in epochs.
     learning_rate_init : float, default=0.001
     power_t : float, default=0.5
     max_iter : int, default=200
@@ -296,7 +297,7 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_log_proba(self, X: Any) -> FloatArray:
         """The logarithms of the probabilities."""
-        shares = self.predict_proba(X)
+        shares: FloatArray = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             np.log(shares, out=shares)
         return shares

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from types import SimpleNamespace
@@ -52,17 +52,37 @@ from mercer.neural_network._training import (
     run_epochs,
     run_lbfgs,
 )
-from mercer.optim import SGD, Adam, Momentum, Nesterov, Optimizer
-from mercer.optim._optimizers import OPTIMIZERS
-from mercer.optim._schedules import SCHEDULES, as_schedule
+from mercer.optim import (
+    SGD,
+    AdaGrad,
+    Adam,
+    CosineDecay,
+    ExponentialDecay,
+    InverseDecay,
+    Momentum,
+    Nesterov,
+    Optimizer,
+    RMSProp,
+    Schedule,
+    StepDecay,
+)
 
 SPARSE = ("csr", "csc")
 
+OPTIMIZERS: dict[str, type[Optimizer]] = {"momentum": Momentum, "nesterov": Nesterov, "adagrad": AdaGrad, "rmsprop": RMSProp}
+# The cosine spans the whole run.
+SCHEDULES: dict[str, Callable[[int], Schedule]] = {
+    "inverse": lambda n_epochs: InverseDecay(),
+    "step": lambda n_epochs: StepDecay(),
+    "exponential": lambda n_epochs: ExponentialDecay(),
+    "cosine": CosineDecay,
+}
+
 TRAINING_RULES: dict[str, Rule] = {
-    "solver": OneOf("adam", "sgd", "momentum", "nesterov", "adagrad", "rmsprop") | Instance(Optimizer),
+    "solver": OneOf("adam", "sgd", *OPTIMIZERS) | Instance(Optimizer),
     "alpha": Real(least=0),
     "batch_size": Integer(1) | OneOf("auto"),
-    "learning_rate": OneOf("constant", "invscaling", "adaptive", *SCHEDULES[1:]) | Function(),
+    "learning_rate": OneOf("constant", "invscaling", "adaptive", *SCHEDULES) | Function(),
     "learning_rate_init": Real(above=0),
     "power_t": Real(least=0),
     "max_iter": Integer(1),
@@ -125,11 +145,11 @@ def optimizer_of(params: SimpleNamespace) -> Optimizer:
     return OPTIMIZERS[solver]()
 
 
-def settings_of(params: SimpleNamespace, owner: str) -> Settings:
+def settings_of(params: SimpleNamespace) -> Settings:
     """The settings of stochastic descent, from checked parameters."""
     schedule = params.learning_rate
-    if callable(schedule) or schedule in SCHEDULES[1:]:
-        schedule = as_schedule(owner, schedule, params.max_iter)
+    if schedule in SCHEDULES:
+        schedule = SCHEDULES[schedule](params.max_iter)
     return Settings(
         optimizer=SGD() if params.solver == "lbfgs" else optimizer_of(params),
         rate=params.learning_rate_init,
@@ -203,7 +223,7 @@ class MultilayerPerceptron(MercerEstimator):
                 f"{', '.join(map(repr, ACTIVATIONS[:-1]))}; mercer.neural_network.network builds such networks by hand."
             )
         params.dropout = of_layers(owner, "dropout", params.dropout, Real(least=0, below=1), n_hidden)
-        return params, settings_of(params, owner)
+        return params, settings_of(params)
 
     def _fit_network(
         self,
@@ -455,7 +475,7 @@ class MultilayerPerceptron(MercerEstimator):
         return network.outputs(X, coefs, intercepts, activation, effective_threads(self.n_jobs))
 
     def diagnose(self, X: Any = None) -> Diagnosis:
-        """What the history of the fit says of its health: vanishing or exploding gradients, dead units, over- and under-fitting.
+        """What the history of the fit says: vanishing or exploding gradients, dead units, over- and under-fitting.
 
         Parameters
         ----------
