@@ -1,0 +1,10 @@
+// Neural networks, in files of their own.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace mercer::bindings {
+
+void bind_boltzmann(nanobind::module_& m);
+
+}  // namespace mercer::bindings
