@@ -15,6 +15,7 @@
 #include "core/interrupt.hpp"
 #include "core/math.hpp"
 #include "core/parallel.hpp"
+#include "core/product.hpp"
 #include "core/rows.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
@@ -200,7 +201,8 @@ class Training {
         : machine_(machine),
           n_visible_(machine.weights.rows),
           n_chains_(machine.chains.rows),
-          hidden_(strided(machine.weights), machine.hidden_biases),
+          is_packed_(most_rows + n_chains_ >= kFewestPacked),
+          hidden_(lines_of<const T>(machine.weights.data, n_visible_, machine.weights.cols), machine.hidden_biases),
           chain_width_(S::round_up(n_chains_)),
           visible_states_((most_rows + n_chains_) * n_visible_),
           hidden_states_((most_rows + n_chains_) * hidden_.width()),
@@ -226,11 +228,22 @@ class Training {
 
    private:
     using S = Simd<T>;
+    static constexpr std::size_t kFewestPacked = 64;  // rows and chains of a batch
 
-    static Matrix<const T> strided(RowMajor<T> a) { return {a.data, a.rows, a.cols, static_cast<std::ptrdiff_t>(a.cols), 1}; }
+    template <class V>
+    static Matrix<V> lines_of(V* data, std::size_t n, std::size_t width) {
+        return {data, n, width, static_cast<std::ptrdiff_t>(width), 1};
+    }
+    template <class V>
+    static Matrix<const V> read(Matrix<V> a) {
+        return {a.data, a.rows, a.cols, a.row_stride, a.col_stride};
+    }
     T* visible_line(std::size_t row) const { return visible_states_.data() + row * n_visible_; }
     T* hidden_line(std::size_t row) const { return hidden_states_.data() + row * hidden_.width(); }
     double work(std::size_t n) const { return static_cast<double>(n * n_visible_) * static_cast<double>(hidden_.width()) / 4; }
+    Matrix<T> weights() const { return lines_of(hidden_.line(0), n_visible_, hidden_.width()); }
+    Matrix<const T> hidden_states(std::size_t n) const { return lines_of<const T>(hidden_line(0), n, hidden_.width()); }
+    Matrix<const T> visible_states(std::size_t n) const { return lines_of<const T>(visible_line(0), n, n_visible_); }
     Chunks visible_chunks() const { return Chunks::of(n_visible_, 32, 256); }
 
     template <class Rows>
@@ -251,12 +264,19 @@ class Training {
         std::fill_n(chains_.data(), chains_.size(), T{0});
         for (std::size_t i = 0; i < n_chains_; ++i)
             for (std::size_t k = 0; k < hidden_.n_units(); ++k) chains_[k * chain_width_ + i] = machine_.chains(i, k);
+        if (is_packed_) {
+            Matrix<const T> weights = read(this->weights());
+            weights.cols = hidden_.n_units();
+            multiply<T>(T{1}, weights, lines_of<const T>(chains_.data(), hidden_.n_units(), chain_width_), T{0},
+                        lines_of(chain_inputs_.data(), n_visible_, chain_width_), threads);
+        }
         const Chunks chunks = visible_chunks();
         parallel_for(chunks.count, threads.for_work(work(n_chains_)), [&](std::size_t chunk) {
             const std::size_t begin = chunks.begin(chunk), end = chunks.end(chunk);
             T* const inputs = chain_inputs_.data();
-            multiply_block(hidden_.line(begin), end - begin, hidden_.width(), chains_.data(), chain_width_, hidden_.n_units(),
-                           inputs + begin * chain_width_);
+            if (!is_packed_)
+                multiply_block(hidden_.line(begin), end - begin, hidden_.width(), chains_.data(), chain_width_, hidden_.n_units(),
+                               inputs + begin * chain_width_);
             for (std::size_t j = begin; j < end; ++j) {
                 for (std::size_t i = 0; i < chain_width_; i += S::kLanes) {
                     T* const place = inputs + j * chain_width_ + i;
@@ -272,12 +292,16 @@ class Training {
     // The probabilities of the hidden units for rows and chains, times plus or minus the rate, and the next states of the chains.
     void sample_hidden(std::size_t n, const double* uniforms, T rate, Threads threads) {
         const std::size_t n_all = n + n_chains_, width = hidden_.width(), n_units = hidden_.n_units();
+        if (is_packed_) {
+            multiply<T>(T{1}, visible_states(n_all), read(weights()), T{0}, lines_of(hidden_line(0), n_all, width), threads);
+        }
         const Chunks stripes = Chunks::of((width + 2 * S::kLanes - 1) / (2 * S::kLanes), 1, 256);
         parallel_for(stripes.count, threads.for_work(work(n_all)), [&](std::size_t stripe) {
             const std::size_t begin = stripes.begin(stripe) * 2 * S::kLanes;
             const std::size_t end = std::min(stripes.end(stripe) * 2 * S::kLanes, width);
-            multiply_block_columns(visible_line(0), n_all, n_visible_, hidden_.line(0), width, n_visible_, hidden_line(0), begin,
-                                   end);
+            if (!is_packed_)
+                multiply_block_columns(visible_line(0), n_all, n_visible_, hidden_.line(0), width, n_visible_, hidden_line(0),
+                                       begin, end);
             for (std::size_t i = 0; i < n_all; ++i) {
                 T* const line = hidden_line(i);
                 for (std::size_t k = begin; k < end; k += S::kLanes)
@@ -292,10 +316,15 @@ class Training {
 
     void move(std::size_t n, T rate, Threads threads) {
         const std::size_t n_all = n + n_chains_, width = hidden_.width();
+        if (is_packed_) {
+            Matrix<const T> transposed{visible_line(0), n_visible_, n_all, 1, static_cast<std::ptrdiff_t>(n_visible_)};
+            multiply<T>(T{1}, transposed, hidden_states(n_all), T{1}, weights(), threads);
+        }
         const Chunks chunks = visible_chunks();
         parallel_for(chunks.count, threads.for_work(work(n_all)), [&](std::size_t chunk) {
             const std::size_t begin = chunks.begin(chunk), end = chunks.end(chunk);
-            add_outer(visible_line(0) + begin, n_visible_, end - begin, hidden_line(0), n_all, width, hidden_.line(begin));
+            if (!is_packed_)
+                add_outer(visible_line(0) + begin, n_visible_, end - begin, hidden_line(0), n_all, width, hidden_.line(begin));
             for (std::size_t i = 0; i < n_all; ++i)
                 for (std::size_t j = begin; j < end; ++j) machine_.visible_biases[j] += (i < n ? rate : -rate) * visible_line(i)[j];
         });
@@ -305,6 +334,7 @@ class Training {
 
     Machine<T> machine_;
     std::size_t n_visible_, n_chains_;
+    bool is_packed_;  // products are worth packing their factors
     Layer<T> hidden_;
     std::size_t chain_width_;
     Aligned<T> visible_states_, hidden_states_;  // of the rows of a batch and then of the chains, a line each

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -80,8 +80,8 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEsti
 
     Notes
     -----
-    An epoch costs O((n + n_batches batch_size) n_features n_components), sparse X too: the chains are dense. Values of X are not
-    checked to be 0 or 1; between them they count as probabilities, beyond them the model means nothing.
+    An epoch costs O((n + n_batches batch_size) n_features n_components), for sparse X too: chains are dense. Values of X
+    are not checked to be 0 or 1; between them they count as probabilities, beyond them the model means nothing.
 
     Differences from scikit-learn: from the same `random_state` the draws are the same, and so are the weights up to rounding.
     `partial_fit` keeps float32 and returns the estimator. As there, the sum over the chains is divided by the rows of the
@@ -202,7 +202,7 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEsti
         return machine.hidden_probabilities(X)
 
     def score_samples(self, X: Any) -> FloatArray:
-        r"""The pseudo-likelihood of each row, :math:`d \log \sigma(F(v') - F(v))`, where one unit of v', drawn at random, is flipped.
+        r"""The pseudo-likelihood of each row, :math:`d \log \sigma(F(v') - F(v))`; in v' one unit, drawn at random, is flipped.
 
         Parameters
         ----------
@@ -218,7 +218,9 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEsti
         return machine.pseudo_likelihoods(X, flips)
 
     def free_energy(self, X: Any) -> FloatArray:
-        r"""The free energy of each row, :math:`F(v) = -\log \sum_h e^{-E(v, h)} = -b^\top v - \sum_k \log(1 + e^{c_k + W_k v})`.
+        r"""The free energy of each row, :math:`F(v) = -\log \sum_h e^{-E(v, h)}`.
+
+        It is :math:`-b^\top v - \sum_k \log(1 + e^{c_k + W_k v})`.
 
         Parameters
         ----------
@@ -251,8 +253,8 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEsti
         owner, fewer = type(self).__name__, min(machine.weights.shape)
         if fewer > _MOST_ENUMERATED:
             raise ValueError(
-                f"{owner}.log_likelihood goes through all states of the side with fewer units, which has {fewer} here; it can be "
-                f"{_MOST_ENUMERATED} at most. score_samples has the pseudo-likelihood of larger machines."
+                f"{owner}.log_likelihood goes through all states of the side with fewer units, which has {fewer} here; it can "
+                f"have {_MOST_ENUMERATED} at most. score_samples has the pseudo-likelihood of larger machines."
             )
         values = X.data if sp.issparse(X) else X
         if (is_other := (values != 0) & (values != 1)).any():
@@ -338,9 +340,8 @@ class _Machine:
     def start(cls, X: Any, params: SimpleNamespace, random: np.random.RandomState) -> _Machine:
         n_visible, n_hidden, dtype = X.shape[1], params.n_components, X.dtype
         weights = np.ascontiguousarray(random.normal(0, 0.01, (n_hidden, n_visible)).T, dtype=dtype)
-        return cls(
-            weights, np.zeros(n_visible, dtype), np.zeros(n_hidden, dtype), np.zeros((params.batch_size, n_hidden), dtype)
-        )
+        chains = np.zeros((params.batch_size, n_hidden), dtype)
+        return cls(weights, np.zeros(n_visible, dtype), np.zeros(n_hidden, dtype), chains)
 
     @classmethod
     def of(cls, model: BernoulliRBM, dtype: Any = None) -> _Machine:
@@ -376,7 +377,7 @@ class _Machine:
             return float(np.sqrt(sum(np.sum(np.square(mine - theirs), dtype=np.float64) for mine, theirs in pairs)))
 
     def train(self, X: Any, batch_size: int, rate: float, random: np.random.RandomState) -> None:
-        """Step through all batches of X. Each draws uniforms for the visible units of all chains, and then for the hidden ones."""
+        """Step through all batches of X. Each draws for the visible units of all chains, and then for the hidden ones."""
         n_uniforms = len(self.chains) * sum(self.weights.shape)
         n_rows, rows, n_threads = X.shape[0], native_rows(X), effective_threads(None)
         step = batch_size * max(1, _UNIFORMS // n_uniforms)
@@ -458,7 +459,8 @@ def _certificate(method: str, status: Status, update_norm: float, of: str) -> Ce
 def _require_finite(owner: str, update_norm: float, learning_rate: float) -> None:
     if not np.isfinite(update_norm):
         raise ValueError(
-            f"{owner}: the weights overflow with learning_rate={learning_rate!r}; it must be smaller, and the values of X in [0, 1]."
+            f"{owner}: the weights overflow with learning_rate={learning_rate!r}; it must be smaller, and the values of X in "
+            "[0, 1]."
         )
 
 
