@@ -24,7 +24,7 @@ from mercer._trace import Certificate, Outcome, Record, Status
 
 _MOST_ENUMERATED = 20  # units of the smaller side, whose states the exact likelihood goes through
 _UNIFORMS = 1 << 18  # drawn at a time
-_WATCHED_ROWS = 2048  # by which the epochs are measured,
+_WATCHED_ROWS = 1024  # by which the epochs are measured,
 _WATCHED_VALUES = 1 << 22  # and how many values they may have
 
 
@@ -67,7 +67,7 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEsti
     n_iter_ : int
         Epochs.
     history_ : list of dict
-        For each epoch, at its end and over up to 2,048 rows at equal distances: `pseudo_likelihood` (the mean over rows, of one
+        For each epoch, at its end and over up to 1,024 rows at equal distances: `pseudo_likelihood` (the mean over rows, of one
         flipped unit each, the same in all epochs) and `reconstruction_error` (the mean squared difference to
         P(v = 1 | E[h | v])); and `update_norm`, how far the epoch has moved all parameters.
     certificate_ : Certificate
