@@ -325,11 +325,20 @@ class Training {
             const std::size_t begin = chunks.begin(chunk), end = chunks.end(chunk);
             if (!is_packed_)
                 add_outer(visible_line(0) + begin, n_visible_, end - begin, hidden_line(0), n_all, width, hidden_.line(begin));
+            // Biases move once, by a sum in double precision: added value by value, they would be rounded as often.
+            Aligned<double> sums(end - begin);
+            std::fill_n(sums.data(), sums.size(), 0.0);
             for (std::size_t i = 0; i < n_all; ++i)
-                for (std::size_t j = begin; j < end; ++j) machine_.visible_biases[j] += (i < n ? rate : -rate) * visible_line(i)[j];
+                for (std::size_t j = begin; j < end; ++j)
+                    sums[j - begin] += static_cast<double>(visible_line(i)[j]) * (i < n ? 1 : -1);
+            for (std::size_t j = begin; j < end; ++j)
+                machine_.visible_biases[j] += static_cast<T>(static_cast<double>(rate) * sums[j - begin]);
         });
+        Aligned<double> sums(width);
+        std::fill_n(sums.data(), width, 0.0);
         for (std::size_t i = 0; i < n_all; ++i)
-            for (std::size_t k = 0; k < width; ++k) hidden_.biases()[k] += hidden_line(i)[k];
+            for (std::size_t k = 0; k < width; ++k) sums[k] += static_cast<double>(hidden_line(i)[k]);
+        for (std::size_t k = 0; k < width; ++k) hidden_.biases()[k] += static_cast<T>(sums[k]);
     }
 
     Machine<T> machine_;
