@@ -212,10 +212,10 @@ class Training {
     // Uses rows [first, first + n), and uniforms for the visible and then the hidden units of all chains.
     // O((n + chains) visible hidden).
     template <class Rows>
-    void step(const Rows& rows, std::size_t first, std::size_t n, const double* uniforms, T rate, Threads threads) {
+    void step(const Rows& rows, std::size_t first, std::size_t n, const double* uniforms, double rate, Threads threads) {
         copy_rows(rows, first, n, threads);
         sample_visible(n, uniforms, threads);
-        sample_hidden(n, uniforms + n_chains_ * n_visible_, rate, threads);
+        sample_hidden(n, uniforms + n_chains_ * n_visible_, static_cast<T>(rate), threads);
         move(n, rate, threads);
         checkpoint();
     }
@@ -314,7 +314,7 @@ class Training {
         });
     }
 
-    void move(std::size_t n, T rate, Threads threads) {
+    void move(std::size_t n, double rate, Threads threads) {
         const std::size_t n_all = n + n_chains_, width = hidden_.width();
         if (is_packed_) {
             Matrix<const T> transposed{visible_line(0), n_visible_, n_all, 1, static_cast<std::ptrdiff_t>(n_visible_)};
@@ -331,8 +331,7 @@ class Training {
             for (std::size_t i = 0; i < n_all; ++i)
                 for (std::size_t j = begin; j < end; ++j)
                     sums[j - begin] += static_cast<double>(visible_line(i)[j]) * (i < n ? 1 : -1);
-            for (std::size_t j = begin; j < end; ++j)
-                machine_.visible_biases[j] += static_cast<T>(static_cast<double>(rate) * sums[j - begin]);
+            for (std::size_t j = begin; j < end; ++j) machine_.visible_biases[j] += static_cast<T>(rate * sums[j - begin]);
         });
         Aligned<double> sums(width);
         std::fill_n(sums.data(), width, 0.0);
@@ -358,7 +357,7 @@ void train_batches(const Rows& rows, std::size_t first, std::size_t last, std::s
     Training<T> training(machine, std::min(batch_rows, last - first));
     for (std::size_t batch = 0; batch < uniforms.rows; ++batch) {
         const std::size_t begin = first + batch * batch_rows, n = std::min(batch_rows, last - begin);
-        training.step(rows, begin, n, uniforms.row(batch), static_cast<T>(rate / static_cast<double>(n)), threads);
+        training.step(rows, begin, n, uniforms.row(batch), rate / static_cast<double>(n), threads);
     }
     training.finish();
 }
