@@ -148,7 +148,6 @@ void bind_leaf_targets(nb::module_& m);
 void bind_histogram(nb::module_& m);
 void bind_metrics(nb::module_& m);
 void bind_calibration(nb::module_& m);
-void bind_neural_network(nb::module_& m);
 
 }  // namespace mercer::bindings
 

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "bindings/networks.hpp"
 #include "bindings/rows.hpp"
 #include "neural_network/prediction.hpp"
 #include "neural_network/training.hpp"

@@ -5,6 +5,7 @@
 #include "bindings/hierarchies.hpp"
 #include "bindings/neighbor_models.hpp"
 #include "bindings/neighbors.hpp"
+#include "bindings/networks.hpp"
 #include "bindings/sequences.hpp"
 
 NB_MODULE(MERCER_MODULE, m) {
@@ -67,4 +68,5 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_mean_shift(m);
     mercer::bindings::bind_map_training(m);
     mercer::bindings::bind_neural_network(m);
+    mercer::bindings::bind_boltzmann(m);
 }

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from mercer.neural_network._classifier import MLPClassifier as MLPClassifier
     from mercer.neural_network._diagnosis import Diagnosis as Diagnosis, Finding as Finding
     from mercer.neural_network._passes import BackwardTable as BackwardTable, ForwardTable as ForwardTable
+    from mercer.neural_network._rbm import (
+        BernoulliRBM as BernoulliRBM,
+        RestrictedBoltzmannMachine as RestrictedBoltzmannMachine,
+    )
     from mercer.neural_network._regressor import MLPRegressor as MLPRegressor
     from mercer.neural_network._units import AND as AND, NOT as NOT, OR as OR, PASS as PASS, Unit as Unit
     from mercer.neural_network._variational import VariationalAutoencoder as VariationalAutoencoder
@@ -24,6 +28,7 @@ __getattr__, __dir__ = exports(
         "._classifier": ("MLPClassifier",),
         "._diagnosis": ("Diagnosis", "Finding"),
         "._passes": ("BackwardTable", "ForwardTable"),
+        "._rbm": ("BernoulliRBM", "RestrictedBoltzmannMachine"),
         "._regressor": ("MLPRegressor",),
         "._units": ("AND", "NOT", "OR", "PASS", "Unit"),
         "._variational": ("VariationalAutoencoder",),
