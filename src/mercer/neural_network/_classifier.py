@@ -64,8 +64,8 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
     batch_size : int or "auto", default="auto"
         Rows a step; "auto" is ``min(200, n_samples)``.
     learning_rate : str or callable, default="constant"
-        "constant", "invscaling", "adaptive", "inverse", "step", "exponential" or "cosine". "invscaling" divides by the number of
-        samples seen to `power_t`; "adaptive" divides by five where a fit would end; the others, and callables such as the
+        "constant", "invscaling", "adaptive", "inverse", "step", "exponential" or "cosine". "invscaling" divides by the number
+        of samples seen to `power_t`; "adaptive" divides by five where a fit would end; the others, and callables such as the
         schedules of `mercer.optim`, give a factor at time t in epochs.
     learning_rate_init : float, default=0.001
     power_t : float, default=0.5
@@ -326,8 +326,7 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
             if params.class_weight == "balanced":
                 raise ValueError(
                     f"{type(self).__name__}: class_weight='balanced' is not valid with partial_fit, which does not see all "
-                    "labels; "
-                    "it must be None or a dict."
+                    "labels; it must be None or a dict."
                 )
         else:
             X, classes, codes = check_X_labels(self, X, y, sparse=SPARSE)
@@ -357,8 +356,7 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
         if params.class_weight is not None:
             raise ValueError(
                 f"{type(self).__name__}: class_weight={params.class_weight!r} is not valid with several labels a row; it "
-                "must be "
-                "None (sample_weight weighs rows)."
+                "must be None (sample_weight weighs rows)."
             )
         X, y = validate(self, X, y, sparse=SPARSE, multi_output=True, reset=is_first)
         y = y.toarray() if sp.issparse(y) else y

@@ -324,8 +324,7 @@ class MultilayerPerceptron(MercerEstimator):
             if not is_pair or not 0 <= pair[0] < pair[1] - 1 <= n_layers - 1:
                 raise InvalidParameterError(
                     f"{type(self).__name__}: skip_connections[{k}]={pair!r} is not valid; it must be a pair (from, to) of "
-                    "places "
-                    f"with 0 <= from, from + 1 < to <= {n_layers}: 0 is the input and {n_layers} the output."
+                    f"places with 0 <= from, from + 1 < to <= {n_layers}: 0 is the input and {n_layers} the output."
                 )
             pairs.append((int(pair[0]), int(pair[1])))
         return pairs
@@ -360,8 +359,7 @@ class MultilayerPerceptron(MercerEstimator):
         if [array.shape for array in given] != shapes:
             raise ValueError(
                 f"{type(self).__name__}: {name} holds arrays of shapes {[array.shape for array in given]}; for this network "
-                "and data "
-                f"they must be {shapes}."
+                f"and data they must be {shapes}."
             )
         if not all(np.isfinite(array).all() for array in given):
             raise ValueError(f"{type(self).__name__}: {name} contains NaN or infinity; every value must be a finite number.")
@@ -376,8 +374,7 @@ class MultilayerPerceptron(MercerEstimator):
         if len(params.masks) != len(coefs):
             raise InvalidParameterError(
                 f"{type(self).__name__}: masks of length {len(params.masks)} is not valid; it must hold an array or None for "
-                "each of "
-                f"{len(coefs)} layers."
+                f"each of {len(coefs)} layers."
             )
         for k, (coef, mask) in enumerate(zip(coefs, params.masks, strict=True)):
             if mask is None:
@@ -386,8 +383,7 @@ class MultilayerPerceptron(MercerEstimator):
             if values.shape != coef.shape or not np.isin(values, (0, 1)).all():
                 raise InvalidParameterError(
                     f"{type(self).__name__}: masks[{k}] of shape {values.shape} is not valid; it must hold 0 (cut) and 1 "
-                    "(open) in the "
-                    f"shape {coef.shape} of the coefficients."
+                    f"(open) in the shape {coef.shape} of the coefficients."
                 )
             coef[...] = values
         return flat
@@ -421,8 +417,7 @@ class MultilayerPerceptron(MercerEstimator):
         if len(held) < 2:
             raise ValueError(
                 f"{type(self).__name__}: The validation set is too small ({len(held)} rows). Increase 'validation_fraction' "
-                "or the size of "
-                "your dataset."
+                "or the size of your dataset."
             )
         return sample.take(learnt), sample.take(held)
 

@@ -280,8 +280,7 @@ class Epochs:
         largest = np.abs(X.data if sp.issparse(X) else X).max(initial=0)
         raise ValueError(
             f"{type(self._owner).__name__}: Solver produced non-finite parameter weights in epoch {self.n_epochs + 1}. "
-            "Values of X "
-            f"are as large as {largest:.3g}, the learning rate was {rate:.3g}. Scale X (StandardScaler), lower "
+            f"Values of X are as large as {largest:.3g}, the learning rate was {rate:.3g}. Scale X (StandardScaler), lower "
             "learning_rate_init, or set clip_norm, so that a single gradient can move the weights only so far."
         )
 
@@ -289,8 +288,7 @@ class Epochs:
 def run_epochs(
     epochs: Epochs, trainer: Trainer, settings: Settings, task: FitTask, fitted: Callable[[], dict[str, Any]]
 ) -> Outcome:
-    """All epochs of a fit; the best parameters are restored where rows are held out. What the end is worth is measured "
-    "there."""
+    """All epochs of a fit; the best parameters are restored where rows are held out. What the end is worth is measured there."""
     status, history = run_solver(epochs, task, max_iter=settings.max_iter, verbose=settings.verbose, fitted=fitted)
     if epochs.best is not None:
         epochs.progress.flat = epochs.best[1]
@@ -301,9 +299,8 @@ def run_epochs(
     if status is Status.MAX_ITER:
         warning = (
             f"Stochastic Optimizer: Maximum iterations ({settings.max_iter}) reached and the optimization hasn't converged "
-            "yet: "
-            f"the {what} improved by {epochs.improvement:.3g} in the last epoch (tol={settings.tol:g}). "
-            "Raise max_iter or tol, or the learning rate."
+            f"yet: the {what} improved by {epochs.improvement:.3g} in the last epoch (tol={settings.tol:g}). Raise max_iter "
+            "or tol, or the learning rate."
         )
     if epochs.best is None and status is Status.SETTLED:
         log(
