@@ -288,7 +288,7 @@ class Epochs:
 def run_epochs(
     epochs: Epochs, trainer: Trainer, settings: Settings, task: FitTask, fitted: Callable[[], dict[str, Any]]
 ) -> Outcome:
-    """All epochs of a fit; the best parameters are restored where rows are held out. What the end is worth is measured there."""
+    """All epochs of a fit. Where rows are held out the best parameters are restored; the certificate is measured there."""
     status, history = run_solver(epochs, task, max_iter=settings.max_iter, verbose=settings.verbose, fitted=fitted)
     if epochs.best is not None:
         epochs.progress.flat = epochs.best[1]
