@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,10 @@ class Case:
     is_of_shares: bool = False  # a parameter is a share of each class, by weight
     counts_steps: bool = False  # in `n_iter_` and `max_iter`, as the peer does; an iteration takes many, and says how many
     draws_rows: bool = False  # by their weights: a row of weight two is two rows on average, not in every draw
+    draws_for_rows: bool = (
+        False  # numbers for each row where it learns: a row of weight two has one draw, two equal rows have two
+    )
+    draws_to_score: bool = False  # and where it scores them, in their order
 
 
 # Enough for trees, whose threads share the rows of a node from 4,096 on and the members of an ensemble, and for what repeats
@@ -98,6 +102,21 @@ _SPARSE_CV = Case(
     grid={"eps": [0.1, 0.01]},
 )
 
+# Steps on all rows at once, of which the sums over rows are all that counts.
+_WHOLE = {"solver": "sgd", "shuffle": False, "max_iter": 3}
+_SMALL = {"hidden_layer_sizes": (8,), "max_iter": 20}
+_NETWORK = Case(
+    n_large=2_000,
+    params=_SMALL,
+    long_params={"hidden_layer_sizes": (8,), "max_iter": 1_000_000, "tol": 0.0, "n_iter_no_change": 1_000_000},
+    fixed_params=lambda X: {**_WHOLE, "batch_size": 2_000},
+    unique_params={**_WHOLE, "batch_size": 2_000},
+    silent_params={"tol": 10.0, "n_iter_no_change": 2},
+    grid={"alpha": [1e-4, 1e-1]},
+    row_counting=("t_",),
+)
+_DRAWN_NETWORK = replace(_NETWORK, draws_for_rows=True)
+
 _WITHIN = {"radius": np.inf}  # whatever the data are, no row is without neighbours, and each has all
 
 CASES: dict[str, Case] = {
@@ -105,6 +124,12 @@ CASES: dict[str, Case] = {
     "AgglomerativeClustering": Case(n_large=2_000, n_long=30_000, grid={"n_clusters": [2, 3]}),
     "FeatureAgglomeration": Case(n_large=2_000, n_long=30_000, of_columns=True, grid={"n_clusters": [2, 3]}),
     "DivisiveClustering": Case(n_large=600, n_long=6_000, grid={"n_clusters": [2, 3]}),
+    "Autoencoder": _NETWORK,
+    "DenoisingAutoencoder": _DRAWN_NETWORK,
+    "MLPClassifier": _NETWORK,
+    "MLPRegressor": _NETWORK,
+    "VariationalAutoencoder": replace(_DRAWN_NETWORK, draws_to_score=True),
+    "BernoulliRBM": Case(n_large=2_000, grid={"n_components": [2, 3]}, draws_to_score=True),
     "PCA": Case(grid={"n_components": [2, 3]}),
     "IncrementalPCA": Case(grid={"n_components": [2, 3]}),
     "TruncatedSVD": Case(params={"n_components": 1}, grid={"n_components": [2, 3]}),

@@ -307,6 +307,36 @@ def _chain(*rest):
     return [-_floats(0, SIZE, 3), np.array([0, 2, SIZE]), np.full(3, 1 / 3), np.full((3, 3), 1 / 3), *rest]
 
 
+def _network(name, number):
+    """A layer of two units that reads rows, dense or sparse, in double or single precision, and what a kernel does with it."""
+    width, dtype = (("64", np.float64), ("32", np.float32))[number % 2]
+    network = kernels.Network(SIZE, [([0], 2, "tanh", 0.0, False, -1), ([1], 1, "identity", 0.0, False, -1)])
+    n = network.n_parameters
+    rows = kernels.CsrRows64 if width == "64" else kernels.CsrRows32
+    dense = kernels.DenseRows64 if width == "64" else kernels.DenseRows32
+    values = _floats(number % 2, SIZE, SIZE)
+    sparse = (values[0], np.arange(SIZE, dtype=np.int32), np.arange(SIZE + 1, dtype=np.int32), SIZE)
+    x = rows(*sparse) if number > 1 else dense(values, None)
+    if name == "network_outputs":
+        coefs, intercepts = [np.ones((SIZE, 2), dtype), np.ones((2, 1), dtype)], [np.ones(2, dtype), np.ones(1, dtype)]
+        return [network, x, coefs, intercepts, "logistic", _guarded((SIZE, 1), dtype), 2]
+    targets = [None, np.ones((SIZE, 1), dtype), np.ones(SIZE, dtype)]
+    objective, noise = kernels.NetworkObjective("squared", 0.0, 1.0, False, 0.0), kernels.NetworkNoise("none", 0.0)
+    order, moved = np.arange(SIZE)[::-1].copy(), [_guarded((n,), dtype) for _ in range(3)]
+    if name == "network_gradient":
+        return [network, x, *targets, objective, noise, order, 2, 0, moved[0], np.ones(n, dtype), moved[1], 2]
+    step = kernels.NetworkStep("adam", 0.9, 0.99, 1e-8, np.inf)
+    return [network, x, *targets, objective, noise, step, order, 2, np.ones(3), 0, 0, *moved, np.ones(n, dtype), 2]
+
+
+def _machine(number):
+    """Rows, dense or sparse, of a restricted Boltzmann machine with two hidden units and three chains, and a batch of them."""
+    dtype = (np.float64, np.float32)[number // 2]
+    x = _made(("DenseRows64", "CsrRows64", "DenseRows32", "CsrRows32")[number])
+    learnt = [_guarded(shape, dtype) for shape in ((SIZE, 2), (SIZE,), (2,), (3, 2))]
+    return [x, 0, SIZE, 2, _floats(0, 3, 3 * (SIZE + 2)), 0.1, *learnt, 2]
+
+
 NUMBERS, PLACES = np.linspace(0, 1, SIZE), np.tile(np.arange(3), (2, 1))
 # Valid arguments where zeros and the like do not do: by the number of the overload.
 READY = {
@@ -436,6 +466,11 @@ READY = {
         2,
     ),
     "most_likely_paths": lambda number: _chain(_guarded((SIZE,), np.int64), _guarded((2,), np.float64), 2),
+    **{
+        name: lambda number, name=name: _network(name, number)
+        for name in ("train_network_epoch", "network_gradient", "network_outputs")
+    },
+    "train_boltzmann": _machine,
     "SearchMetric": lambda number: ["minkowski", 3.0, np.ones(SIZE)],
     "dbscan": lambda number: _density(number, 0.5, 2.0, np.ones(SIZE), _rows_of(np.int64), _rows_of(np.uint8)),
     "optics": lambda number: _density(number, 2, 5.0, *map(_rows_of, (np.int64, np.float64, np.float64, np.int64))),
@@ -526,8 +561,17 @@ class Argument:
     text: str
 
     @property
+    def is_sequence(self):
+        return "Sequence[" in self.text
+
+    @property
     def is_array(self):
-        return "ndarray[" in self.text
+        return "ndarray[" in self.text and not self.is_sequence
+
+    @property
+    def item(self):
+        """What a sequence holds."""
+        return Argument(re.search(r"Sequence\[(.*)\]$", self.text)[1])
 
     @property
     def is_optional(self):
@@ -679,6 +723,10 @@ def _with_axis(array, axis, size):
 DTYPES = [np.dtype(name) for name in ("f8", "f4", "f2", "i8", "i4", "u4", "?", "c16", "O", "S4")]
 
 
+def _element(argument):
+    return argument.item if argument.is_sequence else argument
+
+
 def _refused(argument, value, dtypes):
     """Values that no kernel may take for this argument."""
     yield "a word", "word"
@@ -686,6 +734,9 @@ def _refused(argument, value, dtypes):
     yield "a date", np.datetime64(1, "s")  # its buffer says that it has a dimension, and has no strides
     if not argument.is_optional:
         yield "None", None
+    if argument.is_sequence:
+        for what, item in _refused(argument.item, value[0], dtypes):
+            yield f"first of all {what}", [item, *value[1:]]
     if argument.is_array:
         for dtype in DTYPES:
             if dtype not in dtypes:
@@ -715,6 +766,10 @@ def _survived(argument, value, dtypes):
     """Values that a kernel may take or refuse, but must survive."""
     if argument.is_optional:
         yield "None", None
+    if argument.is_sequence:
+        yield from (("nothing", []), ("one fewer", value[1:]), ("one more", [*value, value[0]]), ("backwards", value[::-1]))
+        for what, item in _survived(argument.item, value[0], dtypes):
+            yield f"first of all {what}", [item, *value[1:]]
     if argument.is_array:
         for axis in range(value.ndim):
             for size in (0, 1, value.shape[axis] - 1, value.shape[axis] + 1, 10 * SIZE):
@@ -771,7 +826,7 @@ def _try_all(is_testing, name, number, make_values):
         if valid is None:  # left out: what it would be
             valid = _valid(name, position, argument)
         alike = [overload[position] for overload in overloads if len(overload) == len(overloads[number])]
-        dtypes = {other.dtype for other in alike if other.is_array}  # of one overload or another
+        dtypes = {_element(other).dtype for other in alike if _element(other).is_array}  # of one overload or another
         for what, value in make_values(argument, valid, dtypes):
             outcomes[position, argument.text, what] = _call(is_testing, name, number, position, value)
     return outcomes

@@ -304,7 +304,7 @@ def test_weights_that_overflow_are_an_error_and_leave_the_model(digits):
     before = {name: value.copy() for name, value in parameters(model).items()}
     model.set_params(learning_rate=1e308)
     for fit in (model.fit, model.partial_fit):
-        with pytest.raises(ValueError, match=r"overflow with learning_rate=1e\+308"):
+        with pytest.raises(ValueError, match=r"overflow: learning_rate=1e\+308"):
             fit(digits)
         for name, value in before.items():
             np.testing.assert_array_equal(getattr(model, name), value)

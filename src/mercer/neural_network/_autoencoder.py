@@ -140,7 +140,7 @@ class CodedNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEsti
         return {"coefs_": coefs, "intercepts_": intercepts, "_n_features_out": self._code_width(network)}
 
     def _code_width(self, network: Network) -> int:
-        return min(layer.units for layer in network.layers)
+        return network.layers[len(network.layers) // 2 - 1].units
 
     def _rows(self, X: Any) -> FloatArray:
         check_is_fitted(self)
@@ -205,6 +205,10 @@ class Autoencoder(CodedNetwork):
         Of the encoder's layers, then of the decoder's.
     loss_, n_iter_, n_parameters_, history_, certificate_, n_features_in_, feature_names_in_
         As in `MLPClassifier`.
+
+    Notes
+    -----
+    An epoch takes O(n parameters).
 
     See Also
     --------
@@ -369,6 +373,11 @@ class DenoisingAutoencoder(Autoencoder):
     ----------
     coefs_, intercepts_, loss_, n_iter_, n_parameters_, history_, certificate_, n_features_in_, feature_names_in_
         As in `Autoencoder`.
+
+    Notes
+    -----
+    An epoch takes O(n parameters). Noise is drawn anew in every epoch, for each row by itself: a row of weight two is shown
+    with one draw, two equal rows with two.
 
     References
     ----------

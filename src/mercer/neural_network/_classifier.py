@@ -441,9 +441,7 @@ def _name(loss: Any) -> str:
 
 
 def _is_label_matrix(y: Any) -> bool:
-    shape = getattr(y, "shape", None)
-    if shape is None:
-        shape = np.shape(y)
+    shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
     return len(shape) == 2 and shape[1] > 1
 
 

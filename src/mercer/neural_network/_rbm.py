@@ -101,7 +101,7 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEsti
     >>> model.transform(X).shape
     (4, 2)
     >>> model.log_likelihood(X).round(1)
-    array([-2.1, -2. , -2.1, -2.1])
+    array([-1.3, -2.4, -2.5, -3.1])
     """
 
     components_: FloatArray
@@ -264,18 +264,18 @@ class BernoulliRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEsti
             )
         return -machine.free_energies(X) - machine.log_partition()
 
-    def gibbs(self, X: Any) -> npt.NDArray[np.bool_]:
-        """One step of Gibbs sampling: hidden units given X, then visible units given them.
+    def gibbs(self, v: Any) -> npt.NDArray[np.bool_]:
+        """One step of Gibbs sampling: hidden units given v, then visible units given them.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        v : {array-like, sparse matrix} of shape (n_samples, n_features)
 
         Returns
         -------
         bool array of shape (n_samples, n_features)
         """
-        X, machine = self._heard(X)
+        X, machine = self._heard(v)
         if not hasattr(self, "random_state_"):
             self.random_state_ = as_random_state(self.random_state)
         hidden = _draw(machine.hidden_probabilities(X), self.random_state_)
@@ -459,8 +459,8 @@ def _certificate(method: str, status: Status, update_norm: float, of: str) -> Ce
 def _require_finite(owner: str, update_norm: float, learning_rate: float) -> None:
     if not np.isfinite(update_norm):
         raise ValueError(
-            f"{owner}: the weights overflow with learning_rate={learning_rate!r}; it must be smaller, and the values of X in "
-            "[0, 1]."
+            f"{owner}: the weights overflow: learning_rate={learning_rate!r} is too large, or values of X are, which must be "
+            "in [0, 1]. Scale X (MinMaxScaler), or lower learning_rate."
         )
 
 

@@ -63,6 +63,11 @@ class VariationalAutoencoder(CodedNetwork):
     loss_, n_iter_, n_parameters_, certificate_, n_features_in_, feature_names_in_
         As in `MLPClassifier`.
 
+    Notes
+    -----
+    An epoch takes O(n parameters). Codes are drawn anew in every epoch, for each row by itself: a row of weight two has one
+    draw, two equal rows have two.
+
     References
     ----------
     D. Kingma and M. Welling, Auto-encoding variational Bayes, ICLR 2014.
