@@ -16,22 +16,22 @@ namespace mercer::bindings {
 
 namespace {
 
-using neural::Decay;
-using neural::Network;
-using neural::Noise;
-using neural::Targets;
+using neural_network::Decay;
+using neural_network::Network;
+using neural_network::Noise;
+using neural_network::Targets;
 
 // Sources, units, activation, dropout, whether it draws, the layer that it is tied to.
 using LayerTuple = std::tuple<std::vector<std::size_t>, std::size_t, std::string, double, bool, std::ptrdiff_t>;
 using ToldTuple = std::tuple<double, double, double, std::vector<double>>;
 
 Network network_of(std::size_t n_inputs, const std::vector<LayerTuple>& tuples) {
-    std::vector<neural::Layer> layers;
+    std::vector<neural_network::Layer> layers;
     for (const auto& [sources, units, activation, dropout, draws, tied_to] : tuples) {
-        neural::Layer layer;
+        neural_network::Layer layer;
         layer.sources = sources;
         layer.units = units;
-        layer.activation = neural::activation_of(activation);
+        layer.activation = neural_network::activation_of(activation);
         layer.dropout = dropout;
         layer.draws = draws;
         layer.tied_to = tied_to;
@@ -46,17 +46,17 @@ struct Objective {
         : loss(loss_name, parameter), decay{alpha, is_decoupled}, beta(beta_) {
         require(alpha >= 0 && std::isfinite(alpha) && std::isfinite(beta_), "the strengths of the objective must be finite");
     }
-    neural::OutputLoss loss;
+    neural_network::OutputLoss loss;
     Decay decay;
     double beta;
 };
 
 struct Step {
     Step(const std::string& name, double gamma, double rho, double eps, double longest_)
-        : rule{neural::StepRule::kind_of(name), gamma, rho, eps}, longest(longest_) {
+        : rule{neural_network::StepRule::kind_of(name), gamma, rho, eps}, longest(longest_) {
         require(longest_ > 0, "the longest gradient must be longer than nothing");
     }
-    neural::StepRule rule;
+    neural_network::StepRule rule;
     double longest;
 };
 
@@ -88,7 +88,7 @@ template <Real T>
 using Values = std::optional<Rows2<T>>;
 
 template <Real T>
-Targets<T> targets_of(const Network& network, const neural::OutputLoss& loss, std::size_t n_rows,
+Targets<T> targets_of(const Network& network, const neural_network::OutputLoss& loss, std::size_t n_rows,
                       const MaybeIn1<std::int32_t>& codes, const Values<T>& values, const MaybeIn1<T>& weights) {
     Targets<T> targets{vector<std::int32_t>(codes), {}, per_row<T>(weights, n_rows)};
     if (values) targets.values = rows<T>(*values);
@@ -112,9 +112,9 @@ std::span<const std::int64_t> order_of(const In1<std::int64_t>& order, std::size
 }
 
 template <Real T>
-neural::Learnt<T> learnt_of(const Network& network, const Out1<T>& parameters, const Out1<T>& moment, const Out1<T>& squares,
-                            const MaybeIn1<T>& mask) {
-    const neural::Learnt<T> learnt{vector<T>(parameters), vector<T>(moment), vector<T>(squares), vector<T>(mask)};
+neural_network::Learnt<T> learnt_of(const Network& network, const Out1<T>& parameters, const Out1<T>& moment,
+                                    const Out1<T>& squares, const MaybeIn1<T>& mask) {
+    const neural_network::Learnt<T> learnt{vector<T>(parameters), vector<T>(moment), vector<T>(squares), vector<T>(mask)};
     const std::size_t n = network.n_parameters();
     const auto fits = [n](const auto& array) { return array.empty() || array.size() == n; };
     require(learnt.parameters.size() == n && fits(learnt.moment) && fits(learnt.squares) && fits(learnt.mask),
@@ -142,11 +142,12 @@ void bind_training(nb::module_& m) {
             require(rates.shape(0) == n_batches, "there must be a rate for each batch");
             require((!step.rule.has_moment() || !learnt.moment.empty()) && (!step.rule.has_squares() || !learnt.squares.empty()),
                     "the optimiser needs memory of the gradients");
-            neural::Trainer<T, Source> trainer(network, objective.loss, x, targets, size, threads(n_threads));
+            neural_network::Trainer<T, Source> trainer(network, objective.loss, x, targets, size, threads(n_threads));
             trainer.noise = noise;
             trainer.beta = objective.beta;
-            const neural::EpochPlan plan{size, step.rule, objective.decay, step.longest, vector<double>(rates), n_updates, seed};
-            const auto told = neural::train_epoch<T>(network, trainer, rows, plan, learnt, threads(n_threads));
+            const neural_network::EpochPlan plan{size,      step.rule, objective.decay, step.longest, vector<double>(rates),
+                                                 n_updates, seed};
+            const auto told = neural_network::train_epoch<T>(network, trainer, rows, plan, learnt, threads(n_threads));
             return {told.loss, told.penalty, told.divergence, told.squared_gradients};
         },
         other, other, maybe, maybe, maybe, other, other, other, array, other, array, other, other, array, array, array, maybe,
@@ -160,16 +161,16 @@ void bind_training(nb::module_& m) {
            int n_threads) -> ToldTuple {
             const auto rows = order_of(order, network_rows(network, x).rows(), batch_size);
             const auto targets = targets_of<T>(network, objective.loss, x.rows(), codes, values, weights);
-            neural::Learnt<T> learnt{vector<T>(parameters), {}, {}, vector<T>(mask)};
+            neural_network::Learnt<T> learnt{vector<T>(parameters), {}, {}, vector<T>(mask)};
             const std::size_t n = network.n_parameters();
             require(learnt.parameters.size() == n && gradient.shape(0) == n && (learnt.mask.empty() || learnt.mask.size() == n),
                     "the parameters, the gradient and the mask must have the length that the network says");
             const std::size_t size = std::min(batch_size, rows.size());
-            neural::Trainer<T, Source> trainer(network, objective.loss, x, targets, size, threads(n_threads));
+            neural_network::Trainer<T, Source> trainer(network, objective.loss, x, targets, size, threads(n_threads));
             trainer.noise = noise;
             trainer.beta = objective.beta;
-            const auto told = neural::whole_gradient<T>(network, trainer, rows, size, learnt, objective.decay, seed,
-                                                        vector<T>(gradient), threads(n_threads));
+            const auto told = neural_network::whole_gradient<T>(network, trainer, rows, size, learnt, objective.decay, seed,
+                                                                vector<T>(gradient), threads(n_threads));
             return {told.loss, told.penalty, told.divergence, told.squared_gradients};
         },
         other, other, maybe, maybe, maybe, other, other, array, other, other, array, maybe, array, other, ReleaseGil());
@@ -182,9 +183,9 @@ void bind_training(nb::module_& m) {
             const auto outputs = rows<T>(out);
             require(outputs.rows == x.rows() && outputs.cols == network.n_outputs(), "the outputs must have a line a row");
             require(coefs.size() == network.n_layers() && intercepts.size() == coefs.size(), "there must be arrays for each layer");
-            std::vector<neural::GivenLayer<T>> layers;
+            std::vector<neural_network::GivenLayer<T>> layers;
             for (std::size_t l = 0; l < coefs.size(); ++l) {
-                const neural::Layer& layer = network.layer(l);
+                const neural_network::Layer& layer = network.layer(l);
                 layers.push_back({matrix<T>(coefs[l]), vector<T>(intercepts[l])});
                 const auto& w = layers.back().coef;
                 require(layer.draws || (w.rows == layer.inputs && w.cols == layer.units && intercepts[l].shape(0) == layer.units),
@@ -193,8 +194,8 @@ void bind_training(nb::module_& m) {
                             (w.has_contiguous_rows() && (w.rows <= 1 || w.row_stride == static_cast<std::ptrdiff_t>(w.cols))),
                         "coefficients that sparse rows are multiplied by must be contiguous");
             }
-            const neural::Predictor<T> predict(network, layers, x.rows(), Source::kIsSparse, threads(n_threads));
-            predict(x, neural::output_activation_of(activation), outputs);
+            const neural_network::Predictor<T> predict(network, layers, x.rows(), Source::kIsSparse, threads(n_threads));
+            predict(x, neural_network::output_activation_of(activation), outputs);
         },
         other, other, array, array, other, array, other, ReleaseGil());
 }

@@ -12,7 +12,7 @@
 #include "core/math.hpp"
 #include "core/simd.hpp"
 
-namespace mercer::neural {
+namespace mercer::neural_network {
 
 enum class Activation { kIdentity, kLogistic, kTanh, kRelu, kLeakyRelu, kGelu, kHeaviside };
 
@@ -114,4 +114,4 @@ void multiply(const T* slopes, T* delta, std::size_t n) {
     for (std::size_t j = 0; j < n; ++j) delta[j] *= slopes[j];
 }
 
-}  // namespace mercer::neural
+}  // namespace mercer::neural_network

@@ -8,7 +8,7 @@
 #include "core/simd.hpp"
 #include "core/views.hpp"
 
-namespace mercer::neural {
+namespace mercer::neural_network {
 
 inline constexpr std::size_t kMostNarrow = 8;  // units: their sums stay in registers
 
@@ -109,4 +109,4 @@ void narrow_gradient(RowMajor<const T> a, RowMajor<const T> dz, T* sums) {
     }
 }
 
-}  // namespace mercer::neural
+}  // namespace mercer::neural_network

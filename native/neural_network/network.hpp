@@ -10,7 +10,7 @@
 #include "core/views.hpp"
 #include "neural_network/activations.hpp"
 
-namespace mercer::neural {
+namespace mercer::neural_network {
 
 // A layer reads places, side by side: place 0 is the input of the network, place p the output of layer p - 1.
 struct Layer {
@@ -107,4 +107,4 @@ class Network {
     std::size_t n_coef_ = 0, n_parameters_ = 0;
 };
 
-}  // namespace mercer::neural
+}  // namespace mercer::neural_network

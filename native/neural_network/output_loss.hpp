@@ -15,7 +15,7 @@
 #include "losses/row_loss.hpp"
 #include "neural_network/activations.hpp"
 
-namespace mercer::neural {
+namespace mercer::neural_network {
 
 // What rows are to be fitted to: a class each (softmax), or a value an output.
 template <Real T>
@@ -160,4 +160,4 @@ class OutputLoss {
     std::unique_ptr<losses::RowLoss> other_;
 };
 
-}  // namespace mercer::neural
+}  // namespace mercer::neural_network

@@ -15,7 +15,7 @@
 #include "neural_network/narrow.hpp"
 #include "neural_network/network.hpp"
 
-namespace mercer::neural {
+namespace mercer::neural_network {
 
 // Names what a pass draws (units that are dropped, Gaussian draws, noise): the same for any number of threads.
 struct Draws {
@@ -331,4 +331,4 @@ class Passes {
     Aligned<T> narrow_{0};  // lines of a narrow layer
 };
 
-}  // namespace mercer::neural
+}  // namespace mercer::neural_network

@@ -13,7 +13,7 @@
 #include "core/sparse_product.hpp"
 #include "neural_network/network.hpp"
 
-namespace mercer::neural {
+namespace mercer::neural_network {
 
 template <Real T>
 struct GivenLayer {
@@ -206,4 +206,4 @@ class Predictor {
     std::vector<PackedColumns<T>> packed_;
 };
 
-}  // namespace mercer::neural
+}  // namespace mercer::neural_network

@@ -15,7 +15,7 @@
 #include "neural_network/network.hpp"
 #include "optim/step_rules.hpp"
 
-namespace mercer::neural {
+namespace mercer::neural_network {
 
 // An optimiser of mercer.optim; what it has no use for stays as it is here.
 struct StepRule {
@@ -188,4 +188,4 @@ class Blocks {
     std::vector<Block> blocks_;
 };
 
-}  // namespace mercer::neural
+}  // namespace mercer::neural_network

@@ -14,7 +14,7 @@
 #include "neural_network/passes.hpp"
 #include "neural_network/step.hpp"
 
-namespace mercer::neural {
+namespace mercer::neural_network {
 
 // What becomes of the inputs of a denoising network: each value is moved by a normal number of deviation `level`, or with the
 // probability `level` set to 0 (masking), or to 0 or 1 (salt and pepper).
@@ -200,4 +200,4 @@ Told whole_gradient(const Network& network, Trainer<T, Rows>& trainer, std::span
             sizes.gradients};
 }
 
-}  // namespace mercer::neural
+}  // namespace mercer::neural_network

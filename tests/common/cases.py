@@ -78,10 +78,8 @@ class Case:
     is_of_shares: bool = False  # a parameter is a share of each class, by weight
     counts_steps: bool = False  # in `n_iter_` and `max_iter`, as the peer does; an iteration takes many, and says how many
     draws_rows: bool = False  # by their weights: a row of weight two is two rows on average, not in every draw
-    draws_for_rows: bool = (
-        False  # numbers for each row where it learns: a row of weight two has one draw, two equal rows have two
-    )
-    draws_to_score: bool = False  # and where it scores them, in their order
+    draws_for_rows: bool = False  # learns from draws for each row: a row of weight two has one, two equal rows have two
+    draws_to_score: bool = False  # scores rows by draws, one row after another
 
 
 # Enough for trees, whose threads share the rows of a node from 4,096 on and the members of an ensemble, and for what repeats
