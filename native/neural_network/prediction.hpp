@@ -53,7 +53,7 @@ namespace detail {
 template <std::size_t V, Real T>
 void multiply_row(const T* a, Matrix<const T> w, std::size_t column, T* z) {
     using S = Simd<T>;
-    typename S::Vector total[V];
+    typename S::Vector total[V] = {};
     for (std::size_t first = 0; first < w.rows; first += kBlockDepth) {
         typename S::Vector sums[V] = {};
         for (std::size_t k = first; k < std::min(first + kBlockDepth, w.rows); ++k) {
