@@ -14,8 +14,8 @@ from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._parallel import effective_threads
 from mercer._params import ArrayLike, Bool, Integer, InvalidParameterError, OneOf, Real, Rule, check_params
 from mercer._random import as_random_state
-from mercer.neural_network._mlp import TRAINING_RULES, checked_sizes, settings_of
 from mercer.neural_network._network import ACTIVATIONS, Layer, Network, starting_parameters
+from mercer.neural_network._settings import TRAINING_RULES, checked_sizes, settings_of
 from mercer.neural_network._training import Epochs, Objective, Progress, Sample, Settings, Trainer, run_epochs
 
 OUTPUTS = {"gaussian": ("squared", "identity"), "bernoulli": ("logistic", "logistic")}  # the loss, and the output's activation

@@ -20,7 +20,8 @@ from mercer._base import fit_method
 from mercer._labels import choose_codes, choose_labels
 from mercer._params import Instance, Mapped, Null, OneOf, Rule
 from mercer.losses import Loss
-from mercer.neural_network._mlp import MLP_RULES, SPARSE, MultilayerPerceptron
+from mercer.neural_network._mlp import SPARSE, MultilayerPerceptron
+from mercer.neural_network._settings import MLP_RULES
 from mercer.neural_network._training import Objective, Sample
 
 # Losses of one output against -1 and 1, one-vs-rest for more than two classes.

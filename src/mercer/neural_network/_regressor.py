@@ -19,7 +19,8 @@ from mercer._base import fit_method
 from mercer._params import Instance, OneOf, Rule
 from mercer.losses import Loss, get_loss
 from mercer.neural_network._classifier import _is_stochastic
-from mercer.neural_network._mlp import MLP_RULES, SPARSE, MultilayerPerceptron
+from mercer.neural_network._mlp import SPARSE, MultilayerPerceptron
+from mercer.neural_network._settings import MLP_RULES
 from mercer.neural_network._training import Objective, Sample
 
 LOSSES = (
