@@ -4,7 +4,8 @@ An estimator says so itself, and nothing keeps a list of cases:
 
 - `_search_space` (class attribute): a mapping from parameter to `Reals`, `Integers` or `Choices` that is worth searching;
 - `Sweep`: many values of one parameter for about the price of one fit (a path, the rounds of boosting);
-- `OutOfBagSweep`: the same, with every row predicted by members that have not seen it, so that no folds are needed.
+- `OutOfBagSweep`: the same, with every row predicted by members that have not seen it, so that no folds are needed;
+- `Halving`: a fit that can be looked at on its way, so that a poor one is given up before it has cost all that it would.
 """
 
 from __future__ import annotations
@@ -113,3 +114,18 @@ class OutOfBagSweep(Protocol):
         self, X: Any, y: Any, name: str, values: Sequence[Any], *, sample_weight: Any = None
     ) -> Iterator[tuple[Any, OutOfBagView]]:
         """For each value in the order given, the ensemble fitted on all rows (None: it is to be fitted anew) and its view."""
+
+
+@runtime_checkable
+class Halving(Protocol):
+    """An estimator whose fit can be looked at on its way, and then go on or be left."""
+
+    def halving_parameter(self) -> str | None:
+        """The parameter that says how long a fit may go on, given all others as they are now; None where it has no looks."""
+
+    def fit_in_stages(self, X: Any, y: Any, stages: Sequence[int], *, sample_weight: Any = None) -> Iterator[tuple[Any, bool]]:
+        """A fitted estimator after each of these values of the parameter, ascending up to its own, and whether the fit is over.
+
+        It is one fit, of a clone: what comes after a look begins when the next one is asked for, and what the last one gives
+        has the bits of `clone(self).fit(X, y)`. A fit that ends by itself gives no more.
+        """

@@ -12,7 +12,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
-from mercer._tuning import Choices, OutOfBagSweep, Reals, Sweep
+from mercer._tuning import Choices, Halving, OutOfBagSweep, Reals, Sweep
 from mercer.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.common.cases import ESTIMATORS, case_of, make, make_data, parameters_of, takes_weights
 from tests.common.state import assert_close, assert_outputs_close, assert_same_bits, bits
@@ -65,9 +65,11 @@ def make_precise(estimator: type, **params: Any) -> Any:
 
 
 SWEEPS = [(cls, name) for cls in ESTIMATORS if hasattr(cls, "sweep") for name in make(cls).sweep_parameters()]
+HALVED = [cls for cls in ESTIMATORS if isinstance(make(cls), Halving)]
 BAGGED = [cls for cls in ESTIMATORS if hasattr(cls, "sweep_out_of_bag")]
 LEFT_OUT = [(cls, name) for cls in BAGGED for name in make(cls, bootstrap=True).out_of_bag_parameters()]
 every_sweep = pytest.mark.parametrize(("estimator", "name"), SWEEPS, ids=lambda given: getattr(given, "__name__", given))
+every_halved = pytest.mark.parametrize("estimator", HALVED, ids=lambda cls: cls.__name__)
 every_view = pytest.mark.parametrize(("estimator", "name"), LEFT_OUT, ids=lambda given: getattr(given, "__name__", given))
 
 
@@ -189,6 +191,41 @@ def test_only_what_saves_is_swept(estimator):
     name = model.sweep_parameters()[0]
     with pytest.raises(ValueError, match=f"no values of {name}"):
         model.sweep(*data.args, name, [])
+
+
+# ---- looks on the way
+
+
+@every_halved
+@pytest.mark.parametrize("kind", ["plain", "weighted", "float32", "sparse"])
+def test_a_fit_with_looks_is_the_fit_without(estimator, kind):
+    """Every look is the model as it would be if the fit ended there, and the last one is what `fit` gives."""
+    model = make(estimator, random_state=0)
+    name = model.halving_parameter()
+    model.set_params(**{name: 9})
+    data = make_data(estimator, 120, dtype=np.float32 if kind == "float32" else np.float64)
+    data = data.with_X(sp.csr_matrix(np.where(data.X > 0.5, data.X, 0))) if kind == "sparse" else data
+    options = {"sample_weight": np.random.RandomState(1).randint(3, size=120) / 2} if kind == "weighted" else {}
+    before = dict(vars(model))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        looks = list(model.fit_in_stages(*data.args, [1, 3, 9], **options))
+        fits = separate_fits(model, name, [1, 3, 9], data.args, options)
+    assert vars(model) == before
+    assert [is_over for _, is_over in looks] == [False, False, True]
+    for (look, _), fitted in zip(looks, fits, strict=True):
+        assert_same_bits(look, fitted)
+        assert_outputs_close(look, fitted, data.X, rtol=0)
+
+
+@every_halved
+def test_what_a_look_gave_stays_as_the_fit_goes_on(estimator):
+    model, data = make(estimator), make_data(estimator, 60)
+    looks = model.fit_in_stages(*data.args, [1, 2])
+    first, _ = next(looks)
+    kept = bits(first)
+    next(looks)
+    assert bits(first) == kept
 
 
 # ---- out of the bag

@@ -113,3 +113,41 @@ class Sometimes(RegressorMixin, BaseEstimator):
 
     def score(self, X, y):
         return -float(np.mean((self.predict(X) - y) ** 2))
+
+
+class Growing(RegressorMixin, BaseEstimator):
+    """Learns the mean by halves, a step an epoch, and adds `error`; from epoch `turn` on it is worse by the epoch.
+
+    A fit ends by itself at epoch `enough`, and fails at epoch `doom`. Without `looks` it has none.
+    """
+
+    def __init__(self, error=0.0, turn=1000, enough=1000, doom=1000, looks=True, max_iter=18):
+        self.error = error
+        self.turn = turn
+        self.enough = enough
+        self.doom = doom
+        self.looks = looks
+        self.max_iter = max_iter
+
+    def fit(self, X, y, sample_weight=None):
+        *_, (model, _) = self.fit_in_stages(X, y, [self.max_iter], sample_weight=sample_weight)
+        self.__dict__.update(vars(model))
+        return self
+
+    def halving_parameter(self):
+        return "max_iter" if self.looks else None
+
+    def fit_in_stages(self, X, y, stages, *, sample_weight=None):
+        CALLS["fit"] += 1
+        mean, last = np.average(y, weights=sample_weight), min(self.enough, self.max_iter)
+        for epoch in range(1, last + 1):
+            CALLS["epoch"] += 1
+            if epoch == self.doom:
+                raise ValueError(f"doom={self.doom} has come")
+            if epoch in stages or epoch == last:
+                model = Growing(**self.get_params())
+                model.guess_ = mean + self.error + 0.5**epoch + max(0, epoch - self.turn)
+                yield model, epoch == last
+
+    def predict(self, X):
+        return np.full(len(X), self.guess_)

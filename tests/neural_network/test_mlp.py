@@ -12,7 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.losses import Hinge, Pinball
 from mercer.neural_network import Autoencoder, MLPClassifier, MLPRegressor
+from mercer.neural_network._training import Trainer
 from mercer.optim import Adam, CosineDecay, Optimizer, RMSProp
+from tests.common.state import assert_same_bits
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -143,6 +145,38 @@ def test_given_parameters_and_a_warm_start_go_on_where_the_last_fit_ended(moons:
         np.testing.assert_allclose(one, third, rtol=1e-12)
     assert len(model.loss_curve_) == len(model.history_) == 6
     assert model.n_iter_ == 3
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"early_stopping": True},
+        {"dropout": 0.3, "masks": [np.eye(2, 8), None]},
+        {"solver": "sgd", "learning_rate": "adaptive", "learning_rate_init": 0.1, "tol": 0.1, "n_iter_no_change": 2},
+        {"learning_rate": "cosine", "solver": RMSProp()},
+        {"learning_rate": "invscaling", "solver": "momentum"},
+        {"tol": 10.0, "n_iter_no_change": 4},
+        {"pretrain": Autoencoder(max_iter=2), "skip_connections": None},
+    ],
+    ids=str,
+)
+def test_a_fit_that_is_looked_at_ends_as_one_that_is_not(moons: Any, params: dict[str, Any]) -> None:
+    X, y = moons
+    model = MLPClassifier((8,), **{"max_iter": 18, "random_state": 0} | params)
+    looks = list(model.fit_in_stages(X, y, [2, 6, 18]))
+    assert [is_over for _, is_over in looks] == [False] * (len(looks) - 1) + [True]
+    assert_same_bits(looks[-1][0], model.fit(X, y))
+    assert len(looks) == 2 if "tol" in params and params["tol"] == 10.0 else 3
+
+
+def test_an_epoch_waits_until_the_look_after_it_is_asked_for(moons: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    epochs = []
+    epoch = Trainer.epoch
+    monkeypatch.setattr(Trainer, "epoch", lambda self, *args: epochs.append(1) or epoch(self, *args))
+    looks = MLPClassifier((8,), max_iter=18, random_state=0).fit_in_stages(*moons, [2, 6, 18])
+    for n_epochs in (2, 6, 18):
+        next(looks)
+        assert len(epochs) == n_epochs
 
 
 def test_layers_begin_as_encoders(moons: Any) -> None:

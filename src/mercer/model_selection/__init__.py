@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from mercer._tuning import (
         Choices as Choices,
+        Halving as Halving,
         Integers as Integers,
         OutOfBagSweep as OutOfBagSweep,
         OutOfBagView as OutOfBagView,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = exports(
     __name__,
     {
-        "mercer._tuning": ("Choices", "Integers", "OutOfBagSweep", "OutOfBagView", "Reals", "Sweep"),
+        "mercer._tuning": ("Choices", "Halving", "Integers", "OutOfBagSweep", "OutOfBagView", "Reals", "Sweep"),
         "._evaluate.evaluate": ("evaluate",),
         "._evaluate.evaluation": ("Evaluation",),
         "._thresholds.classifier": ("TunedThresholdClassifier",),

@@ -126,7 +126,8 @@ class CodedNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEsti
             return self._attributes(network, progress)
 
         epochs = CodedEpochs(self, trainer, settings, progress, random_state, score, objective)
-        outcome = run_epochs(epochs, trainer, settings, task, fitted)
+        outcome = run_epochs(epochs, settings, task, fitted)
+        progress.flat = epochs.kept
         found = {
             "n_iter_": epochs.n_epochs,
             "history_": progress.history,

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray, check_X
-from mercer._base import FitTask, MercerEstimator
-from mercer._parallel import effective_threads
+from mercer._base import FitTask, MercerEstimator, has_callbacks
+from mercer._parallel import effective_threads, serial_blas
 from mercer._params import InvalidParameterError, OneOf, Rule, check_params
 from mercer._random import as_random_state
-from mercer._trace import warn
+from mercer._trace import Outcome, warn
 from mercer._tuning import Choices, Reals, Space
 from mercer.neural_network._diagnosis import Diagnosis, diagnose
 from mercer.neural_network._network import ACTIVATIONS, Network, starting_parameters
@@ -35,6 +37,7 @@ from mercer.neural_network._training import (
 )
 
 SPARSE = ("csr", "csc")
+UNSET = ("loss_curve_", "validation_scores_", "_memory")  # that only fits by epochs leave
 
 SEARCH_SPACE: Mapping[str, Space] = {
     "hidden_layer_sizes": Choices((32,), (100,), (256,), (64, 64), (128, 64)),
@@ -83,6 +86,56 @@ class MultilayerPerceptron(MercerEstimator):
         validation: tuple[Any, Any, Any] = (None, None, None),
         is_partial: bool = False,
     ) -> Self:
+        fit = self._begin(X, y, sample_weight, validation=validation, is_partial=is_partial)
+        outcome = fit.run()
+        return self._finish(fit.task, fit.attributes(), outcome, unset=UNSET)
+
+    def halving_parameter(self) -> str | None:
+        """The parameter that says how long a fit may go on, whose looks on the way `fit_in_stages` gives.
+
+        None where there are none: L-BFGS is one run, and callbacks see one fit.
+        """
+        return None if self.solver == "lbfgs" or has_callbacks(self) else "max_iter"
+
+    def fit_in_stages(self, X: Any, y: Any, stages: Sequence[int], *, sample_weight: Any = None) -> Iterator[tuple[Self, bool]]:
+        """One fit with looks on its way: a fitted clone after each of some numbers of epochs, the rest yet to come.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        stages : sequence of int
+            Numbers of epochs, ascending and up to `max_iter`. No epoch begins before the look after it is asked for.
+
+        Yields
+        ------
+        model : estimator
+            As it would be if the fit ended there; the last is what `fit` gives.
+        is_over : bool
+            Whether it is the last, as the fit has ended by itself or at `max_iter`.
+        """
+        model = clone(self)
+        with serial_blas():
+            fit = model._begin(X, y, sample_weight)
+        for until in stages:
+            with serial_blas():
+                outcome = fit.run(until)
+                if until < fit.settings.max_iter:
+                    outcome.warning = None
+            yield copy(model)._finish(fit.task, fit.attributes(is_copied=True), outcome), fit.is_over
+            if fit.is_over:
+                return
+
+    def _begin(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        validation: tuple[Any, Any, Any] = (None, None, None),
+        is_partial: bool = False,
+    ) -> Training:
+        """Everything checked and drawn, before the first step."""
         params, settings = self._checked()
         if is_partial and params.solver == "lbfgs":
             raise AttributeError("partial_fit is only available for stochastic optimizers. lbfgs is not stochastic.")
@@ -99,63 +152,34 @@ class MultilayerPerceptron(MercerEstimator):
             progress.memory = None if is_first or not hasattr(self, "_memory") else self._memory.copy()
         elif is_first and params.pretrain is not None:
             progress.flat = self._pretrained(network, params, progress.flat, sample)
-        fixed |= {
-            "n_layers_": len(network.layers) + 1,
-            "out_activation_": out_activation,
-            "n_parameters_": self._count(network, params),
-        }
-        task = FitTask.start(self, X, y, n_subtasks=settings.max_iter)
-        return self._train(
-            network, sample, objective, params, settings, progress, random_state, fixed, task, validation, is_partial
-        )
-
-    def _train(
-        self,
-        network: Network,
-        sample: Sample,
-        objective: Objective,
-        params: SimpleNamespace,
-        settings: Settings,
-        progress: Progress,
-        random_state: np.random.RandomState,
-        fixed: dict[str, Any],
-        task: FitTask,
-        validation: tuple[Any, Any, Any],
-        is_partial: bool,
-    ) -> Self:
         mask = self._mask(network, params, progress.flat.dtype)
         if mask is not None:
             progress.flat *= mask
-        has_dropout = any(layer.dropout > 0 for layer in network.layers)
+        fixed |= {
+            "n_layers_": len(network.layers) + 1,
+            "out_activation_": out_activation,
+            "n_parameters_": int(network.native.n_parameters if mask is None else mask.sum(dtype=np.float64)),
+        }
+        task = FitTask.start(self, X, y, n_subtasks=settings.max_iter)
         held_out = None
         if params.solver != "lbfgs" and (params.early_stopping or validation[0] is not None):
             sample, held_out = self._hold_out(sample, params, random_state, fixed, validation)
+        has_dropout = any(layer.dropout > 0 for layer in network.layers)
+        if has_dropout and params.solver == "lbfgs":
+            raise InvalidParameterError(
+                f"{type(self).__name__}: dropout is not valid with solver='lbfgs', whose objective must stay the same; "
+                "choose a stochastic solver."
+            )
         seed = int(random_state.randint(2**31 - 1)) if has_dropout else 0
         trainer = Trainer(network, sample, objective, mask=mask, seed=seed, n_threads=settings.n_threads)
-
-        def fitted() -> dict[str, Any]:
-            return {**fixed, **self._attributes(network, progress)}
-
-        if params.solver == "lbfgs":
-            if has_dropout:
-                raise InvalidParameterError(
-                    f"{type(self).__name__}: dropout is not valid with solver='lbfgs', whose objective must stay the same; "
-                    "choose a stochastic solver."
-                )
-            outcome = run_lbfgs(trainer, settings, progress, params.max_fun, task, fitted)
-            epochs_of: dict[str, Any] = {"n_iter_": len(outcome.history)}
-        else:
+        epochs = None
+        if params.solver != "lbfgs":
             self._warn_of_batch(params, sample)
             score = None
             if held_out is not None:
-                score = lambda flat: self._held_out_score(network, flat, held_out, settings.n_threads)  # noqa: E731
+                score = partial(self._held_out_score, network, held_out, settings.n_threads)
             epochs = Epochs(self, trainer, settings, progress, random_state, score)
-            outcome = run_epochs(epochs, trainer, settings, task, fitted)
-            if is_partial:
-                outcome.warning = None
-            epochs_of = {"n_iter_": epochs.n_epochs, "t_": progress.n_seen, "_memory": epochs.memory, **_curves(progress)}
-        epochs_of["history_"] = progress.history
-        return self._finish(task, {**fitted(), **epochs_of}, outcome, unset=("loss_curve_", "validation_scores_", "_memory"))
+        return Training(trainer, epochs, settings, params.max_fun, progress, fixed, task, is_partial)
 
     def _network(self, params: SimpleNamespace, n_features: int, n_outputs: int) -> Network:
         sizes = [n_features, *params.hidden_layer_sizes, n_outputs]
@@ -237,10 +261,6 @@ class MultilayerPerceptron(MercerEstimator):
             coef[...] = values
         return flat
 
-    def _count(self, network: Network, params: SimpleNamespace) -> int:
-        mask = self._mask(network, params, np.float64)
-        return int(network.native.n_parameters if mask is None else mask.sum())
-
     def _pretrained(self, network: Network, params: SimpleNamespace, flat: FloatArray, sample: Sample) -> FloatArray:
         from mercer.neural_network._autoencoder import pretrain_layers
 
@@ -276,7 +296,7 @@ class MultilayerPerceptron(MercerEstimator):
     def _check_validation(self, X: Any, y: Any, sample_weight: Any, *, fixed: dict[str, Any], dtype: npt.DTypeLike) -> Sample:
         raise NotImplementedError
 
-    def _held_out_score(self, network: Network, flat: FloatArray, held_out: Sample, n_threads: int) -> float:
+    def _held_out_score(self, network: Network, held_out: Sample, n_threads: int, flat: FloatArray) -> float:
         raw = network.outputs(held_out.X, *network.views(flat), "identity", n_threads)
         return self._score_on(raw, held_out) if np.isfinite(raw).all() else math.nan
 
@@ -287,13 +307,6 @@ class MultilayerPerceptron(MercerEstimator):
                 f"batch_size={params.batch_size} for "
                 f"{sample.n_rows} rows. It is going to be clipped."
             )
-
-    def _attributes(self, network: Network, progress: Progress) -> dict[str, Any]:
-        coefs, intercepts = network.views(progress.flat)
-        found: dict[str, Any] = {"coefs_": coefs, "intercepts_": intercepts}
-        if progress.losses:
-            found["loss_"] = progress.losses[-1]
-        return found
 
     # ---- what a fit is good for
 
@@ -352,6 +365,61 @@ class MultilayerPerceptron(MercerEstimator):
 def _network_of(sizes: tuple[int, ...], hidden: tuple[str, ...], skips: tuple[tuple[int, int], ...]) -> Network:
     """The network of a fitted model: to predict one row takes less time than to make it."""
     return Network.of_sizes(sizes, [*hidden, "identity"], skips=skips)
+
+
+@dataclass
+class Training:
+    """A fit that has begun: by epochs, which can be looked at on the way, or by L-BFGS, which has none."""
+
+    trainer: Trainer
+    epochs: Epochs | None
+    settings: Settings
+    max_fun: int
+    progress: Progress
+    fixed: dict[str, Any]
+    task: FitTask
+    is_partial: bool
+    n_iter: int = 0
+
+    def run(self, until: int | None = None) -> Outcome:
+        """To the end, or `until` so many epochs; what was reached by then."""
+        if self.epochs is None:
+            outcome = run_lbfgs(self.trainer, self.settings, self.progress, self.max_fun, self.task, self._predicting)
+            self.n_iter = len(outcome.history)
+            return outcome
+        outcome = run_epochs(self.epochs, self.settings, self.task, self._predicting, until=until)
+        self.n_iter = self.epochs.n_epochs
+        if self.is_partial:
+            outcome.warning = None
+        return outcome
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the fit has ended, by itself or at `max_iter`."""
+        return self.epochs is None or self.epochs.is_done or self.epochs.n_epochs >= self.settings.max_iter
+
+    def attributes(self, *, is_copied: bool = False) -> dict[str, Any]:
+        """All that the fit leaves if it ends here; copied where it may go on."""
+        if self.epochs is None:
+            return {**self._predicting(), "history_": self.progress.history, "n_iter_": self.n_iter}
+        progress = replace(self.progress, flat=self.epochs.kept, memory=self.epochs.memory)
+        if is_copied:
+            progress = progress.copy()
+        return {
+            **self._predicting(progress),
+            "history_": progress.history,
+            "n_iter_": self.n_iter,
+            "t_": progress.n_seen,
+            "_memory": progress.memory,
+            **_curves(progress),
+        }
+
+    def _predicting(self, progress: Progress | None = None) -> dict[str, Any]:
+        """What the model predicts by."""
+        progress = self.progress if progress is None else progress
+        coefs, intercepts = self.trainer.network.views(progress.flat)
+        losses = {"loss_": progress.losses[-1]} if progress.losses else {}
+        return {**self.fixed, "coefs_": coefs, "intercepts_": intercepts, **losses}
 
 
 def _curves(progress: Progress) -> dict[str, Any]:

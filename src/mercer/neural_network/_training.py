@@ -133,6 +133,10 @@ class Progress:
     n_seen: int = 0
     memory: Memory | None = None
 
+    def copy(self) -> Progress:
+        memory = None if self.memory is None else self.memory.copy()
+        return Progress(self.flat.copy(), list(self.losses), list(self.scores), list(self.history), self.n_seen, memory)
+
 
 class Trainer:
     """The kernels' passes over a sample, for one objective."""
@@ -253,6 +257,11 @@ class Epochs:
         return Patience(self._settings.n_iter_no_change + 1, self._settings.tol)  # type: ignore[arg-type]  # may be infinite
 
     @property
+    def kept(self) -> FloatArray:
+        """The parameters that the fit would leave if it ended now: where rows are held out, those of the best epoch."""
+        return self.progress.flat if self.best is None else self.best[1]
+
+    @property
     def improvement(self) -> float:
         return self._patience.gain
 
@@ -286,12 +295,11 @@ class Epochs:
 
 
 def run_epochs(
-    epochs: Epochs, trainer: Trainer, settings: Settings, task: FitTask, fitted: Callable[[], dict[str, Any]]
+    epochs: Epochs, settings: Settings, task: FitTask, fitted: Callable[[], dict[str, Any]], *, until: int | None = None
 ) -> Outcome:
-    """All epochs of a fit. Where rows are held out the best parameters are restored; the certificate is measured there."""
-    status, history = run_solver(epochs, task, max_iter=settings.max_iter, verbose=settings.verbose, fitted=fitted)
-    if epochs.best is not None:
-        epochs.progress.flat = epochs.best[1]
+    """The epochs of a fit, or only those `until` some number; more can follow. The certificate is that of `epochs.kept`."""
+    n_epochs = (settings.max_iter if until is None else until) - epochs.n_epochs
+    status, history = run_solver(epochs, task, max_iter=n_epochs, verbose=settings.verbose, fitted=fitted)
     if status is Status.CONVERGED:
         status = Status.SETTLED
     warning = None
@@ -311,7 +319,7 @@ def run_epochs(
             settings.n_iter_no_change,
         )
     method = f"stochastic descent by {type(settings.optimizer).__name__}"
-    return Outcome(_certificate(trainer, epochs.progress.flat, status, method, settings.tol), history, warning)
+    return Outcome(_certificate(epochs.trainer, epochs.kept, status, method, settings.tol), history, warning)
 
 
 def _certificate(trainer: Trainer, flat: FloatArray, status: Status, method: str, tol: float) -> Certificate:

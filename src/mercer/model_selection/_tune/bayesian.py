@@ -50,13 +50,22 @@ class Bayesian:
         return {name: plain(asked.params[name]) for name in self._distributions}
 
     def tell(self, combination: Combination, trials: Sequence[Trial]) -> None:
-        best = best_of(trials)
-        if best is None or not np.isfinite(best.score):  # TPE learns from scores alone
+        told = self._told(trials)
+        if not told:
             return
         point = combination.candidates[0].point
         params = {name: point[name] for name in self._distributions}
-        told = self._optuna.create_trial(value=best.score, params=params, distributions=self._distributions)
-        self._study.add_trial(told)
+        self._study.add_trial(self._optuna.create_trial(**told, params=params, distributions=self._distributions))
+
+    def _told(self, trials: Sequence[Trial]) -> dict[str, Any]:
+        """What TPE learns from: a score, or those on the way of a trial that was stopped, which it ranks behind all others."""
+        best = best_of(trials)
+        if best is not None:
+            return {"value": best.score} if np.isfinite(best.score) else {}
+        stopped = [trial for trial in trials if trial.status == "stopped"]
+        if not stopped:
+            return {}
+        return {"state": self._optuna.trial.TrialState.PRUNED, "intermediate_values": dict(stopped[0].stages)}
 
 
 def _distribution(optuna: Any, dimension: Dimension) -> Any:

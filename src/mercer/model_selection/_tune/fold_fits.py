@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -13,12 +15,11 @@ from mercer.model_selection._scoring import Scoring
 from mercer.model_selection._tune.candidates import Candidate
 from mercer.model_selection._tune.model import Model, fit
 from mercer.model_selection._tune.scores import FoldScore, timed
-
-Job = Callable[[Callable[[], bool]], list[FoldScore] | None]
+from mercer.model_selection._tune.workers import Workers
 
 
 @dataclass(frozen=True)
-class _Prepared:
+class Prepared:
     """A fold as the learner sees it."""
 
     steps: Any  # fitted; None where there are none
@@ -26,33 +27,39 @@ class _Prepared:
     test: Table
     raw_test: Table
 
+    def score(self, model: Model, scoring: Scoring, learner: Any) -> dict[str, float]:
+        """The scores of a fitted learner on the test rows."""
+        if scoring.is_by_predictions:
+            return scoring.score(learner, self.test)
+        return scoring.score(model.assembled(self.steps, learner), self.raw_test)
 
-class _Kitchen:
+
+class Kitchen:
     """Prepares one fold for the learner, and keeps the last preparation: most candidates share it."""
 
     def __init__(self, model: Model, fold: Fold) -> None:
         self._model, self._fold = model, fold
-        self._kept: tuple[dict[str, Any], _Prepared] | None = None
+        self._kept: tuple[dict[str, Any], Prepared] | None = None
         self._lock = Lock()  # candidates on the same fold wait for the preparation rather than repeat it
 
-    def prepared(self, candidate: Candidate) -> _Prepared:
+    def prepared(self, candidate: Candidate) -> Prepared:
         params = self._model.preparing_params(candidate.params)
         tokens = {name: candidate.point[name] for name in params}
         if not self._model.has_steps:
             train, test = self._fold.sides()
-            return _Prepared(None, train, test, test)
+            return Prepared(None, train, test, test)
         with self._lock:
             if self._kept is None or self._kept[0] != tokens:
                 self._kept = None  # first forget, then prepare: there is never room for two
                 self._kept = tokens, self._prepare(params)
             return self._kept[1]
 
-    def _prepare(self, params: dict[str, Any]) -> _Prepared:
+    def _prepare(self, params: dict[str, Any]) -> Prepared:
         train, test = self._fold.sides()
         steps = self._model.make_steps(params)
         seen = steps.fit_transform(train.X, train.y)
         unseen = steps.transform(test.X)
-        return _Prepared(steps, Table(seen, train.y, train.weight), Table(unseen, test.y, test.weight), test)
+        return Prepared(steps, Table(seen, train.y, train.weight), Table(unseen, test.y, test.weight), test)
 
 
 class FoldFits:
@@ -62,19 +69,21 @@ class FoldFits:
     or the sweep fails on the way, the values that are left are fitted one by one.
     """
 
+    n_ahead = 8
+
     def __init__(self, model: Model, folds: Sequence[Fold], scoring: Scoring, *, swept: str | None, raises: bool) -> None:
         self._model, self._scoring, self._swept, self._raises = model, scoring, swept, raises
-        self._kitchens = [_Kitchen(model, fold) for fold in folds]
+        self._kitchens = [Kitchen(model, fold) for fold in folds]
 
-    def jobs(self, candidates: Sequence[Candidate]) -> list[Job]:
-        """One job a fold; each gives the scores of all candidates, or None if it was told to stop before."""
+    def run(
+        self, batches: Sequence[Sequence[Candidate]], workers: Workers
+    ) -> AbstractContextManager[Iterator[list[list[FoldScore]] | None]]:
+        """One job a fold of a batch."""
+        return workers.run_batches(
+            [[partial(self._run, kitchen, batch) for kitchen in self._kitchens if batch] for batch in batches]
+        )
 
-        def job(kitchen: _Kitchen) -> Job:
-            return lambda is_over: self._run(kitchen, candidates, is_over)
-
-        return [job(kitchen) for kitchen in self._kitchens]
-
-    def _run(self, kitchen: _Kitchen, candidates: Sequence[Candidate], is_over: Callable[[], bool]) -> list[FoldScore] | None:
+    def _run(self, kitchen: Kitchen, candidates: Sequence[Candidate], is_over: Callable[[], bool]) -> list[FoldScore] | None:
         if is_over():
             return None
         try:
@@ -128,17 +137,13 @@ class FoldFits:
         except Exception:  # the candidates that are left are fitted one by one, and those that fail say why
             return
 
-    def _scored(self, fitted: tuple[Any, float, Exception | None], prepared: _Prepared, extra_seconds: float) -> FoldScore:
+    def _scored(self, fitted: tuple[Any, float, Exception | None], prepared: Prepared, extra_seconds: float) -> FoldScore:
         learner, fit_seconds, error = fitted
         fit_seconds += extra_seconds
         if error is not None:
             return FoldScore(fit_seconds=fit_seconds, error=error)
         try:
-            if self._scoring.is_by_predictions:
-                scores, seconds = timed(lambda: self._scoring.score(learner, prepared.test))
-            else:
-                whole = self._model.assembled(prepared.steps, learner)
-                scores, seconds = timed(lambda: self._scoring.score(whole, prepared.raw_test))
+            scores, seconds = timed(lambda: prepared.score(self._model, self._scoring, learner))
         except Exception as failure:
             if self._raises:
                 raise

@@ -26,6 +26,11 @@ class Ledger:
         trial = self._trials.get(candidate.key)
         return None if trial is None else replace(trial, number=candidate.number, params=candidate.params)
 
+    @property
+    def trials(self) -> list[Trial]:
+        """All that were written down, in any order."""
+        return list(self._trials.values())
+
     def add(self, combination: Combination, candidate: Candidate, trial: Trial) -> None:
         """Write down a finished trial."""
         self._trials[candidate.key] = trial

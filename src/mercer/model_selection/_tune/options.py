@@ -62,6 +62,7 @@ class TuneOptions:
     random_state: Any
     n_jobs: int | None
     error_score: Any
+    halving: bool | str
     on_trial: Any
     verbose: int
 
@@ -77,6 +78,7 @@ class TuneOptions:
         "random_state": RandomState(),
         "n_jobs": NumberOfJobs(),
         "error_score": _NotANumber() | OneOf("raise") | Real(),
+        "halving": Bool() | OneOf("auto"),
         "on_trial": Null() | Function(),
         "verbose": Verbosity(),
     }
@@ -93,3 +95,8 @@ class TuneOptions:
                 f"tune: n_trials={self.n_trials!r} is not valid with search='grid', which tries every combination; it must be "
                 "None, or search must be 'random' or 'bayesian'."
             )
+
+    @property
+    def score_of_failure(self) -> float:
+        """What stands for the score of a fit that failed."""
+        return math.nan if self.error_score == "raise" else self.error_score

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,9 +16,9 @@ from mercer._tuning import OutOfBagView
 from mercer.model_selection._folds import Table
 from mercer.model_selection._scoring import Scoring
 from mercer.model_selection._tune.candidates import Candidate
-from mercer.model_selection._tune.fold_fits import Job
 from mercer.model_selection._tune.model import Model
 from mercer.model_selection._tune.scores import FoldScore, timed
+from mercer.model_selection._tune.workers import Workers
 
 
 class OutOfBagFits:
@@ -27,12 +28,17 @@ class OutOfBagFits:
     parameter that the learner names first: its own.
     """
 
+    n_ahead = 8
+
     def __init__(self, model: Model, table: Table, scoring: Scoring, *, swept: str | None, raises: bool) -> None:
         self._model, self._table, self._scoring = model, table, scoring
         self._swept, self._raises = swept, raises
 
-    def jobs(self, candidates: Sequence[Candidate]) -> list[Job]:
-        return [lambda is_over: self._run(candidates, is_over)]
+    def run(
+        self, batches: Sequence[Sequence[Candidate]], workers: Workers
+    ) -> AbstractContextManager[Iterator[list[list[FoldScore]] | None]]:
+        """One job a batch."""
+        return workers.run_batches([[partial(self._run, batch)] if batch else [] for batch in batches])
 
     def _run(self, candidates: Sequence[Candidate], is_over: Callable[[], bool]) -> list[FoldScore] | None:
         if is_over():

@@ -14,9 +14,10 @@ from mercer.model_selection._folds import Table, make_folds, make_splits
 from mercer.model_selection._scoring import Scoring
 from mercer.model_selection._tune.bayesian import Bayesian
 from mercer.model_selection._tune.candidates import Layout
-from mercer.model_selection._tune.exploit import find_exploit
+from mercer.model_selection._tune.exploit import find_exploit, find_looks
 from mercer.model_selection._tune.fingerprint import fingerprint, fixed_params
 from mercer.model_selection._tune.fold_fits import FoldFits
+from mercer.model_selection._tune.halved_fits import HalvedFits, Rungs
 from mercer.model_selection._tune.ledger import Ledger
 from mercer.model_selection._tune.model import Model
 from mercer.model_selection._tune.options import TuneOptions
@@ -53,25 +54,32 @@ def make_plan(options: TuneOptions, table: Table, space: Any, scoring: Any, grou
     if kind == "bayesian":
         layout = Layout(layout.space.with_quantiles(), layout.swept)
 
-    raises = options.error_score == "raise"
+    looks = find_looks(model, full_space, exploit, kind, options.halving)
     splits = [] if exploit.is_out_of_bag else make_splits(options.cv, options.estimator, table, groups)
-    fits: Fits
-    if exploit.is_out_of_bag:
-        fits = OutOfBagFits(model, table, score_by, swept=exploit.swept, raises=raises)
-    else:
-        fits = FoldFits(model, make_folds(table, splits), score_by, swept=exploit.swept, raises=raises)
-
     parts = {
         "space": tried_space,
         "estimator": fixed_params(options.estimator, full_space.dimensions),
         "data": [table.X, table.y, table.weight, groups],
         "scoring": scoring,
         "cv": splits or "oob",
-        "search": kind,
+        "search": kind if looks is None else [kind, looks.words],
     }
     ledger = _open_ledger(options, full_space, model, parts)
     proposals = _make_proposals(kind, layout, options, ledger)
-    how = ": ".join(filter(None, [proposals.words, exploit.words(len(splits), layout.n_swept)]))
+    what = exploit.words(len(splits), layout.n_swept)
+    how = ": ".join(filter(None, [proposals.words, what if looks is None else f"{what}, {looks.words}"]))
+
+    raises = options.error_score == "raise"
+    fits: Fits
+    if exploit.is_out_of_bag:
+        fits = OutOfBagFits(model, table, score_by, swept=exploit.swept, raises=raises)
+    elif looks is None:
+        fits = FoldFits(model, make_folds(table, splits), score_by, swept=exploit.swept, raises=raises)
+    else:
+        rungs = Rungs(looks.stages, ledger.trials)
+        fits = HalvedFits(
+            model, make_folds(table, splits), score_by, rungs, error_score=options.score_of_failure, raises=raises
+        )
     return Plan(model, score_by, proposals, fits, ledger, how)
 
 

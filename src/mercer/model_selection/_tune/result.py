@@ -61,10 +61,10 @@ class TuneResult:
     seconds: float
 
     def __repr__(self) -> str:
-        n_failed = sum(trial.status == "failed" for trial in self.trials)
-        failed = f", {n_failed} failed" if n_failed else ""
+        counts = {status: sum(trial.status == status for trial in self.trials) for status in ("stopped", "failed")}
+        others = "".join(f", {n} {status}" for status, n in counts.items() if n)
         lines = [
-            f"TuneResult: {self.status} after {len(self.trials)} trial{'s' * (len(self.trials) != 1)}{failed} in "
+            f"TuneResult: {self.status} after {len(self.trials)} trial{'s' * (len(self.trials) != 1)}{others} in "
             f"{self.seconds:.2f} s",
             f"  {self.how}",
             f"  best: {self.scoring} {_with_spread(self.best_score, self.best_spread)}, {_listed(self.best_params)}",
@@ -80,7 +80,8 @@ class TuneResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the fitted estimator, as dicts, lists and numbers."""
-        trials = [{**vars(trial), "params": dict(trial.params), "others": dict(trial.others)} for trial in self.trials]
+        kept = ("params", "others", "stages")
+        trials = [vars(trial) | {name: dict(getattr(trial, name)) for name in kept} for trial in self.trials]
         return {
             "best_params": dict(self.best_params),
             "best_score": self.best_score,
@@ -98,7 +99,9 @@ class TuneResult:
         columns: dict[str, list[Any]] = {"number": [trial.number for trial in self.trials]}
         for name in self.best_params:
             columns[f"param_{name}"] = [trial.params[name] for trial in self.trials]
-        for name in ("score", "spread", "fit_seconds", "score_seconds", "status", "error"):
+        has_stages = any(trial.stages for trial in self.trials)
+        names = ("score", "spread", "fit_seconds", "score_seconds", "status", *["n_spent"] * has_stages, "error")
+        for name in names:
             columns[name] = [getattr(trial, name) for trial in self.trials]
         for fold in range(len(self.best_trial.fold_scores)):
             columns[f"fold_{fold}_score"] = [trial.fold_scores[fold] for trial in self.trials]

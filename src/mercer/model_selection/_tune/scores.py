@@ -22,6 +22,8 @@ class FoldScore:
     score_seconds: float = 0.0
     error: Exception | None = None
     model: Any = None  # fitted on all rows, where that is a by-product
+    stages: Mapping[int, float] = field(default_factory=dict)  # scores on the way
+    is_stopped: bool = False  # given up there
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -41,6 +43,7 @@ def make_trial(
     if text is None and math.isnan(score):
         places = ", ".join(str(place) for place, value in enumerate(fold_scores) if math.isnan(value))
         text = f"{names[0]} is nan on fold {places}" if places else f"the mean of {names[0]} is nan"
+    is_stopped = any(fold.is_stopped for fold in folds)
     trial = Trial(
         number=candidate.number,
         params=dict(candidate.params),
@@ -49,8 +52,9 @@ def make_trial(
         spread=spread,
         fit_seconds=sum(fold.fit_seconds for fold in folds),
         score_seconds=sum(fold.score_seconds for fold in folds),
-        status="complete" if text is None else "failed",
+        status="failed" if text is not None else "stopped" if is_stopped else "complete",
         error=text,
         others=by_name,
+        stages={at: mean_and_spread([fold.stages[at] for fold in folds])[0] for at in folds[0].stages},
     )
     return trial, error

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, Literal, Protocol
 
 from mercer._trace import log
 from mercer.model_selection._tune.candidates import Candidate, Combination
-from mercer.model_selection._tune.fold_fits import Job
 from mercer.model_selection._tune.ledger import Ledger
 from mercer.model_selection._tune.proposals import Proposals
 from mercer.model_selection._tune.scores import FoldScore, make_trial
@@ -17,14 +16,17 @@ from mercer.model_selection._tune.trial import Trial, best_of
 from mercer.model_selection._tune.workers import Workers
 
 SearchStatus = Literal["finished", "time limit", "stopped", "interrupted"]
-_JOBS_AHEAD = 8  # jobs a worker in one round, so that few wait at its end
 
 
 class Fits(Protocol):
     """How candidates are fitted and scored."""
 
-    def jobs(self, candidates: Sequence[Candidate]) -> list[Job]:
-        """Jobs that each give a score of every candidate, or None if the time was over before."""
+    n_ahead: int  # combinations a worker in one round, so that few wait at its end
+
+    def run(
+        self, batches: Sequence[Sequence[Candidate]], workers: Workers
+    ) -> AbstractContextManager[Iterator[list[list[FoldScore]] | None]]:
+        """For each batch, in order, the scores of its candidates on each fold; None where the time was over before."""
 
 
 @dataclass
@@ -56,16 +58,14 @@ class Search:
         return "finished"
 
     def _width(self) -> int:
-        return 1 if self.workers.n_workers == 1 else _JOBS_AHEAD * self.workers.n_workers
+        return 1 if self.workers.n_workers == 1 else self.fits.n_ahead * self.workers.n_workers
 
     def _score(self, combinations: Sequence[Combination]) -> SearchStatus | None:
         """Score the combinations, in order, and tell about them; why the search ends with them, if it does."""
         missing = self._missing(combinations)
-        batches = [self.fits.jobs(candidates) if candidates else [] for candidates in missing]
-        with self.workers.run([job for batch in batches for job in batch]) as results:
-            for combination, candidates, batch in zip(combinations, missing, batches, strict=True):
-                by_fold = list(islice(results, len(batch)))
-                if any(scores is None for scores in by_fold):
+        with self.fits.run(missing, self.workers) as scored:
+            for combination, candidates, by_fold in zip(combinations, missing, scored, strict=True):
+                if by_fold is None:
                     return "time limit"
                 trials = self._recorded(combination, candidates, by_fold)
                 for twin in combination.candidates:
@@ -115,6 +115,8 @@ class Search:
         """Tell about a finished trial; True if the search is to stop."""
         if self.verbose:
             result = trial.error or f"{self.names[0]} {trial.score:.6g} (spread {trial.spread:.2g})"
+            if trial.status == "stopped":
+                result += f", stopped at {trial.n_spent}"
             params = ", ".join(f"{name}={value!r}" for name, value in trial.params.items())
             log(self.verbose, "tune: trial %d, %s: %s", trial.number, params or "parameters as they are", result)
         return self.on_trial is not None and self.on_trial(trial) is True

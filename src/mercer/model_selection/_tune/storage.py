@@ -92,13 +92,14 @@ class StoredLedger(Ledger):
 
     def add(self, combination: Combination, candidate: Candidate, trial: Trial) -> None:
         states = self._optuna.trial.TrialState
-        is_complete = trial.status == "complete"
+        state = {"complete": states.COMPLETE, "stopped": states.PRUNED, "failed": states.FAIL}[trial.status]
         self._study.add_trial(
             self._optuna.create_trial(
-                state=states.COMPLETE if is_complete else states.FAIL,
-                value=trial.score if is_complete else None,
+                state=state,
+                value=trial.score if trial.status == "complete" else None,
                 params={name: candidate.params[name] for name in self._distributions},
                 distributions=self._distributions,
+                intermediate_values=dict(trial.stages),
                 user_attrs={_ATTRIBUTE: _entry_of(combination, candidate, trial)},
             )
         )
@@ -144,6 +145,7 @@ def _entry_of(combination: Combination, candidate: Candidate, trial: Trial) -> d
         "score_seconds": trial.score_seconds,
         "status": trial.status,
         "error": trial.error,
+        "stages": list(trial.stages.items()),
     }
 
 
@@ -160,4 +162,5 @@ def _trial_of(entry: Mapping[str, Any]) -> Trial:
         status=entry["status"],
         error=entry["error"],
         others={name: tuple(scores) for name, scores in entry["others"].items()},
+        stages=dict(entry.get("stages", ())),
     )

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-TrialStatus = Literal["complete", "failed"]
+TrialStatus = Literal["complete", "stopped", "failed"]
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,15 @@ class Trial:
         Their mean and standard deviation; the spread of a single score is NaN.
     fit_seconds, score_seconds : float
         Time spent over all folds.
-    status : {"complete", "failed"}
-        Failed: a fit or a score raised an error, or a score was NaN.
+    status : {"complete", "stopped", "failed"}
+        Stopped: given up on the way, as others did better there; its scores are those of then, and it never wins. Failed: a fit
+        or a score raised an error, or a score was NaN.
     error : str or None
         What went wrong first.
     others : dict
         Scores on each fold by further measures, where `scoring` named several.
+    stages : dict
+        Where fits were looked at on their way: the mean score after so many epochs, or what else they go by.
     """
 
     number: int
@@ -46,11 +49,17 @@ class Trial:
     status: TrialStatus = "complete"
     error: str | None = None
     others: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    stages: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def is_ranked(self) -> bool:
-        """Whether it may win: NaN never does."""
-        return not math.isnan(self.score)
+        """Whether it may win: NaN never does, nor what was given up."""
+        return self.status != "stopped" and not math.isnan(self.score)
+
+    @property
+    def n_spent(self) -> int | None:
+        """After how many epochs (or what else its fits go by) it was last looked at; None where there are no looks."""
+        return max(self.stages, default=None)
 
 
 def mean_and_spread(fold_scores: Sequence[float]) -> tuple[float, float]:
@@ -61,6 +70,6 @@ def mean_and_spread(fold_scores: Sequence[float]) -> tuple[float, float]:
 
 
 def best_of(trials: Sequence[Trial]) -> Trial | None:
-    """The trial with the highest score, the first of equals; None where all are NaN."""
+    """The trial with the highest score, the first of equals; None where none may win."""
     ranked = [trial for trial in trials if trial.is_ranked]
     return max(ranked, key=lambda trial: (trial.score, -trial.number), default=None)

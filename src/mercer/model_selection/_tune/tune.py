@@ -43,6 +43,7 @@ def tune(
     random_state: Any = None,
     n_jobs: int | None = None,
     error_score: Any = math.nan,
+    halving: bool | str = "auto",
     on_trial: Callable[[Trial], Any] | None = None,
     verbose: int = 0,
 ) -> TuneResult:
@@ -50,7 +51,8 @@ def tune(
 
     Where one fit tells about many values of a parameter (a regularisation path, the rounds of boosting), the values are
     covered by one such sweep per fold; where an ensemble leaves rows out of bag, these score it and no folds are fitted.
-    `result.how` says what was done. Everything else is fitted on each fold.
+    A fit that can be looked at on its way is given up where it does poorly. `result.how` says what was done. Everything else is
+    fitted on each fold.
 
     Parameters
     ----------
@@ -95,6 +97,10 @@ def tune(
         unless a `joblib.parallel_config` says otherwise, -1 as many as there are processors. The result does not depend on it.
     error_score : float or "raise", default=nan
         The score of a fold whose fit failed. NaN never wins.
+    halving : bool or "auto", default="auto"
+        Whether fits that can be looked at on their way (networks, by epochs) are looked at after a ninth and a third of it, and
+        given up where they are not among the best third of those so far. "auto": in random and Bayesian searches; a grid is
+        scored whole.
     on_trial : callable or None, default=None
         Called with each `Trial` when it is finished; returning True ends the search.
     verbose : int, default=0
@@ -121,6 +127,10 @@ def tune(
     A sweep covers every value of a list, and of a range or a distribution up to 100: even steps (or even factors with `log`),
     or even quantiles. With `n_trials` below that, it covers values at even places.
 
+    With `halving`, a trial that is given up has the status "stopped", tells in `stages` how far it came, and never wins; one
+    that goes on does so from where it was, so that a complete trial is what a fit without looks is. Each is judged by those
+    before it in the order of the search (asynchronous successive halving, Li et al., 2020), whatever `n_jobs` is.
+
     Examples
     --------
     >>> import numpy as np
@@ -135,7 +145,20 @@ def tune(
     """
     started = time.perf_counter()
     options = TuneOptions(
-        estimator, cv, search, n_trials, time_limit, storage, name, refit, random_state, n_jobs, error_score, on_trial, verbose
+        estimator,
+        cv,
+        search,
+        n_trials,
+        time_limit,
+        storage,
+        name,
+        refit,
+        random_state,
+        n_jobs,
+        error_score,
+        halving,
+        on_trial,
+        verbose,
     )
     table = _check_table(X, y, sample_weight, groups)
     plan = make_plan(options, table, space, scoring, groups)
@@ -145,7 +168,7 @@ def tune(
         plan.fits,
         Workers(options.n_jobs, options.time_limit),
         plan.scoring.names,
-        math.nan if options.error_score == "raise" else options.error_score,
+        options.score_of_failure,
         options.on_trial,
         options.verbose,
     )
