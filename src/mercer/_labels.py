@@ -39,7 +39,9 @@ def require_two_classes(owner: str, classes: Labels) -> None:
     if len(classes) == 0:
         raise ValueError(f"{owner}: y is empty, 0 samples (shape=(0,)) while a minimum of 2 is required.")
     if len(classes) == 1:
-        raise ValueError(f"{owner}: y holds 1 class only, {classes[0]!r}; it needs samples of at least 2 classes in the data.")
+        raise ValueError(
+            f"{owner}: y holds 1 class only, {classes.tolist()[0]!r}; it needs samples of at least 2 classes in the data."
+        )
 
 
 def known_classes(estimator: Any, classes: Any) -> Labels:

@@ -46,10 +46,68 @@ def test_rows_to_score_by_can_be_given(moons: Any) -> None:
     model = MLPClassifier((30,), max_iter=30, random_state=0).fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
     assert len(model.validation_scores_) == len(model.history_)
     assert max(model.validation_scores_) == pytest.approx(model.score(X[200:], y[200:]))
-    with pytest.raises(ValueError, match="X_val is given without y_val"):
-        model.fit(X, y, X_val=X)
-    with pytest.raises(ValueError, match="label 7"):
-        model.fit(X, y, X_val=X[:3], y_val=[0, 1, 7])
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "message"),
+    [
+        (MLPClassifier(), {"X_val": [[0, 0]]}, "X_val is given without y_val"),
+        (MLPRegressor(), {"X_val": [[0, 0]]}, "X_val is given without y_val"),
+        (MLPClassifier(), {"y_val": [0]}, "y_val is given without X_val"),
+        (MLPRegressor(), {"sample_weight_val": [1]}, "sample_weight_val is given without X_val"),
+        (MLPClassifier(solver="lbfgs"), {"X_val": [[0, 0]], "y_val": [0]}, "X_val is not valid with solver='lbfgs'"),
+        (MLPClassifier(), {"X_val": [[0, 0]], "y_val": [7]}, "label 7"),
+        (MLPClassifier(), {"X_val": [[0, 0, 0]], "y_val": [1]}, "3 features"),
+        (
+            MLPClassifier(),
+            {"X_val": [[0, 0]], "y_val": [[1, 0]]},
+            r"y_val of shape \(1, 2\) is not valid; it must be one column",
+        ),
+        (MLPRegressor(), {"X_val": [[0, 0]], "y_val": [0]}, "X_val has 1 row; R"),
+        (MLPRegressor(), {"X_val": np.eye(2), "y_val": np.eye(2)}, "y_val has 2 outputs; y has 1"),
+        (MLPRegressor(), {"X_val": np.eye(2), "y_val": [0, 1], "sample_weight_val": [0, 0]}, "zero for every row"),
+    ],
+    ids=str,
+)
+def test_rows_to_score_by_are_like_the_others(moons: Any, model: Any, given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        clone(model).fit(*moons, **given)
+
+
+@pytest.mark.parametrize("y_val", [[0, 1], [[0, 1, 1]], [[0, 2], [1, 0]]], ids=str)
+def test_labels_to_score_by_are_zeros_and_ones_as_many_as_those_of_y(moons: Any, y_val: Any) -> None:
+    X, y = moons
+    with pytest.raises(ValueError, match=r"y_val of shape .* must hold 0 and 1 for each of 2 labels"):
+        MLPClassifier().fit(X, np.column_stack([y, 1 - y]), X_val=X[: len(y_val)], y_val=y_val)
+
+
+def test_rows_are_held_out_only_where_there_are_enough() -> None:
+    X, y = np.random.RandomState(0).randn(30, 2), np.array(["a"] * 29 + ["b"])
+    with pytest.raises(ValueError, match=r"y has 29 rows of class 'a' and 1 of class 'b'; with early_stopping=True"):
+        MLPClassifier(early_stopping=True).fit(X, y)
+    with pytest.raises(ValueError, match="validation set is too small"):
+        MLPRegressor(early_stopping=True).fit(X[:5], X[:5, 0])
+    with pytest.raises(ValueError, match=r"validation_fraction=0\.99 of 30 rows leaves none"):
+        MLPRegressor(early_stopping=True, validation_fraction=0.99).fit(X, X[:, 0])
+    for model, fraction, side in (
+        (MLPRegressor(), 0.1, "held out"),
+        (Autoencoder(), 0.1, "held out"),
+        (MLPRegressor(), 0.9, "to learn"),
+    ):
+        model.set_params(early_stopping=True, validation_fraction=fraction, random_state=0)
+        with pytest.raises(ValueError, match=rf"sample_weight is zero for all \d+ rows that are {side}"):
+            model.fit(X, X[:, 0], sample_weight=np.eye(30)[0])  # one row counts
+
+
+def test_a_score_that_is_not_a_number_is_never_the_best(moons: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = moons
+    scores = iter([np.nan, 0.5, np.nan, 0.7, np.nan, 0.6])
+    monkeypatch.setattr(MLPClassifier, "_score_on", lambda self, raw, sample: next(scores))
+    model = MLPClassifier((3,), max_iter=6, early_stopping=True, random_state=0).fit(X, y)
+    assert len(model.validation_scores_) == 6
+    short = MLPClassifier((3,), max_iter=4, random_state=0, early_stopping=True)
+    scores = iter([0.1, 0.2, 0.3, 0.4])
+    np.testing.assert_array_equal(model.coefs_[0], short.fit(X, y).coefs_[0])
 
 
 @pytest.mark.parametrize(
@@ -282,6 +340,28 @@ def test_a_rate_that_explodes_ends_in_an_error_and_leaves_the_model_as_it_was(mo
     with pytest.raises(ValueError, match=r"non-finite parameter weights.*clip_norm"):
         model.fit(1e3 * X, y)
     assert model.coefs_ is before
+
+
+def test_a_loss_that_overflows_is_an_error_that_names_y(moons: Any) -> None:
+    X, y = moons
+    for early_stopping in (False, True):
+        with pytest.raises(ValueError, match=r"non-finite .* of y as large as 1e\+200.*TransformedTargetRegressor"):
+            MLPRegressor(early_stopping=early_stopping, max_iter=3).fit(X, 1e200 * y)
+
+
+@pytest.mark.parametrize(("factor", "shown"), [(np.nan, "nan"), (-1.0, "-1"), (np.inf, "inf")])
+def test_a_schedule_must_give_rates(moons: Any, factor: float, shown: str) -> None:
+    with pytest.raises(ValueError, match=f"learning_rate gave the factor {shown} in epoch 3"):
+        MLPClassifier((3,), learning_rate=lambda t: factor if t >= 2 else 1.0).fit(*moons)
+
+
+def test_what_was_fitted_predicts_whatever_parameters_are_set_for_the_next_fit(moons: Any) -> None:
+    X, y = moons
+    model = MLPClassifier((5,), max_iter=3, skip_connections=np.array([[0, 2]]), random_state=0).fit(X, y)
+    expected, dead = model.predict_proba(X), model.diagnose(X).dead_units
+    model.set_params(hidden_layer_sizes=(7, 3))
+    np.testing.assert_array_equal(model.predict_proba(X), expected)
+    assert model.diagnose(X).dead_units == dead
 
 
 def test_warnings_say_what_to_do(moons: Any) -> None:

@@ -16,7 +16,7 @@ from mercer._params import ArrayLike, Bool, Integer, InvalidParameterError, OneO
 from mercer._random import as_random_state
 from mercer.neural_network._network import ACTIVATIONS, Layer, Network, starting_parameters
 from mercer.neural_network._settings import TRAINING_RULES, checked_sizes, settings_of
-from mercer.neural_network._training import Epochs, Objective, Progress, Sample, Settings, Trainer, run_epochs
+from mercer.neural_network._training import Epochs, Objective, Progress, Sample, Settings, Trainer, require_weight, run_epochs
 
 OUTPUTS = {"gaussian": ("squared", "identity"), "bernoulli": ("logistic", "logistic")}  # the loss, and the output's activation
 
@@ -109,6 +109,7 @@ class CodedNetwork(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MercerEsti
                     f"{type(self).__name__}: {sample.n_rows} rows are too few for early_stopping=True; it needs 2 or more."
                 )
             sample, held_out = sample.take(np.sort(order[n_held:])), sample.take(np.sort(order[:n_held]))
+            require_weight(type(self).__name__, sample, held_out)
         n_features = sample.X.shape[1]
 
         def objective(epoch: int) -> Objective:

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target, unique_labels
 from sklearn.utils.validation import check_is_fitted
@@ -86,7 +85,8 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
     nesterovs_momentum : bool, default=True
         Both of "sgd".
     early_stopping : bool, default=False
-        Whether to hold out rows, stop by the accuracy on them, and restore the best epoch.
+        Whether to hold out rows, stop by the accuracy on them, and restore the best epoch; "lbfgs" has no epochs, and learns
+        from all rows.
     validation_fraction : float, default=0.1
     beta_1, beta_2 : float, default=0.9 and 0.999
     epsilon : float, default=1e-8
@@ -409,7 +409,7 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
         return Objective(kernel, 0.0, params.alpha, params.decoupled_decay), kernel
 
     def _strata(self, sample: Sample, fixed: dict[str, Any]) -> Any:
-        return sample.values[:, 0] if fixed["n_outputs_"] == 1 and sample.values is not None else None
+        return (sample.values[:, 0] > 0).astype(np.intp) if fixed["n_outputs_"] == 1 and sample.values is not None else None
 
     def _score_on(self, raw: FloatArray, sample: Sample) -> float:
         if sample.codes is not None:
@@ -419,16 +419,25 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
         return float(np.average(is_right, weights=sample.weights))
 
     def _check_validation(self, X: Any, y: Any, sample_weight: Any, *, fixed: dict[str, Any], dtype: npt.DTypeLike) -> Sample:
-        if X is None or y is None:
-            given, lacking = ("y_val", "X_val") if X is None else ("X_val", "y_val")
-            raise ValueError(f"{type(self).__name__}: {given} is given without {lacking}; both must be, or neither.")
+        if y is None:
+            raise ValueError(f"{type(self).__name__}: X_val is given without y_val; both must be, or neither.")
         classes = fixed["classes_"]
         if fixed["_is_multi_label"]:
             X, y = validate(self, X, y, sparse=SPARSE, multi_output=True, reset=False)
-            y = check_array(y, accept_sparse=True)
-            values = _targets((y.toarray() if sp.issparse(y) else y) != 0, dtype, is_margin=_name(self.loss) in MARGIN_LOSSES)
+            y = y.toarray() if sp.issparse(y) else y
+            if y.shape[1:] != (fixed["n_outputs_"],) or not np.isin(y, (0, 1)).all():
+                raise ValueError(
+                    f"{type(self).__name__}: y_val of shape {y.shape} is not valid; it must hold 0 and 1 for each of "
+                    f"{fixed['n_outputs_']} labels, as y does."
+                )
+            values = _targets(y != 0, dtype, is_margin=_name(self.loss) in MARGIN_LOSSES)
             sample = Sample(X, None, values, None)
         else:
+            if _is_label_matrix(y):
+                raise ValueError(
+                    f"{type(self).__name__}: y_val of shape {np.shape(y)} is not valid; it must be one column of labels, as y "
+                    "is."
+                )
             X, codes = check_X_known_labels(self, X, y, classes, sparse=SPARSE, reset=False)
             sample = self._sample(X, codes, None, fixed["n_outputs_"], self.loss)
         X = (X.tocsr() if sp.issparse(X) else X).astype(dtype, copy=False)

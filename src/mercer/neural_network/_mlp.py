@@ -24,7 +24,7 @@ from mercer._trace import Outcome, warn
 from mercer._tuning import Choices, Reals, Space
 from mercer.neural_network._diagnosis import Diagnosis, diagnose
 from mercer.neural_network._network import ACTIVATIONS, Network, starting_parameters
-from mercer.neural_network._settings import MLP_RULES, check_layers, checked_sizes, of_layers, settings_of
+from mercer.neural_network._settings import MLP_RULES, check_layers, of_layers, settings_of
 from mercer.neural_network._training import (
     Epochs,
     Objective,
@@ -32,6 +32,7 @@ from mercer.neural_network._training import (
     Sample,
     Settings,
     Trainer,
+    require_weight,
     run_epochs,
     run_lbfgs,
 )
@@ -139,6 +140,14 @@ class MultilayerPerceptron(MercerEstimator):
         params, settings = self._checked()
         if is_partial and params.solver == "lbfgs":
             raise AttributeError("partial_fit is only available for stochastic optimizers. lbfgs is not stochastic.")
+        if params.solver == "lbfgs" and validation[0] is not None:
+            raise ValueError(
+                f"{type(self).__name__}: X_val is not valid with solver='lbfgs', which has no epochs to score; it must be "
+                "None, or the solver another."
+            )
+        for name, given in zip(("y_val", "sample_weight_val"), validation[1:], strict=True):
+            if given is not None and validation[0] is None:
+                raise ValueError(f"{type(self).__name__}: {name} is given without X_val; X_val and y_val belong together.")
         if is_partial and params.early_stopping:
             raise ValueError(f"{type(self).__name__}: partial_fit does not support early_stopping=True; it must be False.")
         is_first = not hasattr(self, "coefs_") or not (is_partial or params.warm_start)
@@ -193,6 +202,7 @@ class MultilayerPerceptron(MercerEstimator):
     def _checked_skips(self, skips: Any, n_layers: int) -> list[tuple[int, int]]:
         pairs = []
         for k, pair in enumerate(() if skips is None else skips):
+            pair = pair.tolist() if isinstance(pair, np.ndarray) else pair
             is_pair = isinstance(pair, Sequence) and len(pair) == 2 and all(isinstance(end, (int, np.integer)) for end in pair)
             if not is_pair or not 0 <= pair[0] < pair[1] - 1 <= n_layers - 1:
                 raise InvalidParameterError(
@@ -275,20 +285,34 @@ class MultilayerPerceptron(MercerEstimator):
         validation: tuple[Any, Any, Any],
     ) -> tuple[Sample, Sample]:
         """The rows to learn from and those to score by."""
-        if validation[0] is not None or validation[1] is not None:
+        if validation[0] is not None:
             return sample, self._check_validation(*validation, fixed=fixed, dtype=sample.X.dtype)
         from sklearn.model_selection import train_test_split
 
-        stratify = self._strata(sample, fixed)
-        learnt, held = train_test_split(
-            np.arange(sample.n_rows), random_state=random_state, test_size=params.validation_fraction, stratify=stratify
-        )
-        if len(held) < 2:
+        owner, fraction, n = type(self).__name__, params.validation_fraction, sample.n_rows
+        n_held = math.ceil(fraction * n)
+        if n_held < 2:
             raise ValueError(
-                f"{type(self).__name__}: The validation set is too small ({len(held)} rows). Increase 'validation_fraction' "
-                "or the size of your dataset."
+                f"{owner}: The validation set is too small ({n_held} rows). Increase 'validation_fraction' or the size of your "
+                "dataset."
             )
-        return sample.take(learnt), sample.take(held)
+        if n_held >= n:
+            raise ValueError(
+                f"{owner}: validation_fraction={fraction!r} of {n} rows leaves none to learn from; it must be smaller, or "
+                "early_stopping=False."
+            )
+        strata = self._strata(sample, fixed)
+        counts = [] if strata is None else np.bincount(strata, minlength=2).tolist()
+        if counts and (min(counts) < 2 or n - n_held < 2):
+            raise ValueError(
+                f"{owner}: y has {counts[0]} rows of class {fixed['classes_'].tolist()[0]!r} and {counts[1]} of class "
+                f"{fixed['classes_'].tolist()[1]!r}; with early_stopping=True some of each are held out, so that it needs 2 or "
+                "more. Give rows to score by (X_val, y_val), or set early_stopping=False."
+            )
+        learnt, held = train_test_split(np.arange(n), random_state=random_state, test_size=n_held, stratify=strata)
+        parts = sample.take(learnt), sample.take(held)
+        require_weight(owner, *parts)
+        return parts
 
     def _strata(self, sample: Sample, fixed: dict[str, Any]) -> Any:
         return None
@@ -320,16 +344,13 @@ class MultilayerPerceptron(MercerEstimator):
     def _through(self, X: Any, coefs: Sequence[Any], intercepts: Sequence[Any], activation: str) -> FloatArray:
         dtype = np.asarray(coefs[0]).dtype
         X = (X.tocsr() if hasattr(X, "tocsr") else X).astype(dtype, copy=False)
-        hidden = of_layers(
-            type(self).__name__,
-            "activation",
-            self.activation,
-            OneOf(*ACTIVATIONS),
-            len(checked_sizes("", self.hidden_layer_sizes)),
-        )
-        sizes = (X.shape[1], *(np.shape(coef)[1] for coef in coefs))
-        network = _network_of(sizes, tuple(hidden), tuple(self._checked_skips(self.skip_connections, len(coefs))))
+        network = self._fitted_network(X.shape[1], coefs)
         return network.outputs(X, coefs, intercepts, activation, effective_threads(self.n_jobs))
+
+    def _fitted_network(self, n_features: int, coefs: Sequence[Any]) -> Network:
+        hidden = of_layers(type(self).__name__, "activation", self.activation, OneOf(*ACTIVATIONS), len(coefs) - 1)
+        sizes = (n_features, *(np.shape(coef)[1] for coef in coefs))
+        return _network_of(sizes, tuple(hidden), tuple(self._checked_skips(self.skip_connections, len(coefs))))
 
     def diagnose(self, X: Any = None) -> Diagnosis:
         """What the history of the fit says: vanishing or exploding gradients, dead units, over- and under-fitting.
@@ -350,8 +371,7 @@ class MultilayerPerceptron(MercerEstimator):
 
     def _hidden_values(self, X: Any) -> list[FloatArray]:
         """The values of every hidden layer for rows X."""
-        params, _ = self._checked()
-        full = self._network(params, X.shape[1], self.n_outputs_)
+        full = self._fitted_network(X.shape[1], self.coefs_)
         dtype = self.coefs_[0].dtype
         X = (X.tocsr() if hasattr(X, "tocsr") else X).astype(dtype, copy=False)
         threads = effective_threads(self.n_jobs)

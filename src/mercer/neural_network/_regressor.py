@@ -240,11 +240,12 @@ class MLPRegressor(RegressorMixin, MultilayerPerceptron):  # type: ignore[misc] 
         )
 
     def _check_validation(self, X: Any, y: Any, sample_weight: Any, *, fixed: dict[str, Any], dtype: npt.DTypeLike) -> Sample:
-        if X is None or y is None:
-            given, lacking = ("y_val", "X_val") if X is None else ("X_val", "y_val")
-            raise ValueError(f"{type(self).__name__}: {given} is given without {lacking}; both must be, or neither.")
+        if y is None:
+            raise ValueError(f"{type(self).__name__}: X_val is given without y_val; both must be, or neither.")
         X, y = self._check_rows(X, y, reset=False)
         if y.shape[1] != fixed["n_outputs_"]:
             raise ValueError(f"{type(self).__name__}: y_val has {y.shape[1]} outputs; y has {fixed['n_outputs_']}.")
+        if len(y) < 2:
+            raise ValueError(f"{type(self).__name__}: X_val has 1 row; R^2, by which epochs are scored, needs 2 or more.")
         X = X.astype(dtype, copy=False)
         return Sample(X, None, y.astype(dtype, copy=False), check_weights(sample_weight, X.shape[0], dtype))

@@ -93,6 +93,16 @@ class Sample:
         return Sample(self.X[index], *parts)
 
 
+def require_weight(owner: str, learnt: Sample, held_out: Sample) -> None:
+    """Refuse a split one of whose sides has no weight."""
+    for part, what in ((learnt, "to learn from"), (held_out, "held out to score by")):
+        if part.weights is not None and not part.weights.any():
+            raise ValueError(
+                f"{owner}: sample_weight is zero for all {part.n_rows} rows that are {what}; with early_stopping=True both "
+                "sides need a row that counts. Drop the rows of weight zero, or raise validation_fraction."
+            )
+
+
 @saved("mercer.neural_network.Memory")
 @dataclass
 class Memory:
@@ -236,7 +246,7 @@ class Epochs:
         with np.errstate(over="ignore", invalid="ignore"):
             told = self.trainer.epoch(progress.flat, self.memory, self._step, self._order, self.batch_size, rates)
         value = self.trainer.value(told)
-        if not np.isfinite(progress.flat).all() or math.isnan(value):
+        if not (np.isfinite(progress.flat).all() and math.isfinite(value)):
             self._refuse_overflow(rates[0])
         self.n_epochs += 1
         progress.n_seen += len(self._order)
@@ -245,9 +255,9 @@ class Epochs:
         watched = value
         if self._score is not None:
             score = self._score(progress.flat)
-            record["score"], watched = score, -score
+            record["score"], watched = score, math.inf if math.isnan(score) else -score
             progress.scores.append(score)
-            if self.best is None or score > self.best[0]:
+            if self.best is None or score > self.best[0] or math.isnan(self.best[0]):
                 self.best = score, progress.flat.copy()
         progress.history.append(record)
         self._settle(self._patience.see(watched))
@@ -270,7 +280,14 @@ class Epochs:
         n_batches = -(-len(self._order) // self.batch_size)
         if callable(self._settings.schedule):
             times = (self.n_epochs + np.arange(n_batches) / n_batches).tolist()
-            return np.array([self._settings.rate * float(self._settings.schedule(t)) for t in times])
+            rates = np.array([self._settings.rate * float(self._settings.schedule(t)) for t in times])
+            if not (np.isfinite(rates).all() and (rates >= 0).all()):
+                wrong = rates[~(rates >= 0) | ~np.isfinite(rates)][0] / self._settings.rate
+                raise ValueError(
+                    f"{type(self._owner).__name__}: learning_rate gave the factor {wrong:g} in epoch {self.n_epochs + 1}; it "
+                    "must be finite and not negative."
+                )
+            return rates
         return np.full(n_batches, self.memory.rate)
 
     def _settle(self, is_over: bool) -> None:
@@ -284,13 +301,16 @@ class Epochs:
         self.is_done = is_over
 
     def _refuse_overflow(self, rate: float) -> None:
-        X = self.trainer.sample.X
+        X, values = self.trainer.sample.X, self.trainer.sample.values
         require_finite(self._owner, X)
-        largest = np.abs(X.data if sp.issparse(X) else X).max(initial=0)
+        largest = f"{np.abs(X.data if sp.issparse(X) else X).max(initial=0):.3g}"
+        has_y = values is not None and values is not X
+        of_y = f", of y as large as {np.abs(np.asarray(values)).max(initial=0):.3g}" if has_y else ""
         raise ValueError(
-            f"{type(self._owner).__name__}: Solver produced non-finite parameter weights in epoch {self.n_epochs + 1}. "
-            f"Values of X are as large as {largest:.3g}, the learning rate was {rate:.3g}. Scale X (StandardScaler), lower "
-            "learning_rate_init, or set clip_norm, so that a single gradient can move the weights only so far."
+            f"{type(self._owner).__name__}: Solver produced non-finite parameter weights or loss in epoch {self.n_epochs + 1}. "
+            f"Values of X are as large as {largest}{of_y}, the learning rate was {rate:.3g}. Scale X (StandardScaler)"
+            f"{' and y (TransformedTargetRegressor)' if has_y else ''}, lower learning_rate_init, or set clip_norm, so that a "
+            "single gradient can move the weights only so far."
         )
 
 
