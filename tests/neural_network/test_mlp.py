@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+import mercer
 from mercer.losses import Hinge, Pinball
 from mercer.neural_network import Autoencoder, MLPClassifier, MLPRegressor
 from mercer.neural_network._training import Trainer
@@ -307,6 +308,14 @@ def test_what_cannot_be_is_refused(moons: Any, params: dict[str, Any], message: 
         MLPClassifier(**{"hidden_layer_sizes": (4,)} | params).fit(X, y)
 
 
+def test_sparse_rows_are_read_by_the_first_layer_alone(moons: Any) -> None:
+    X, y = moons
+    with pytest.raises(ValueError, match=r"skip_connections=\[\(0, 2\)\] is not valid with sparse X"):
+        MLPClassifier((4,), skip_connections=[(0, 2)]).fit(sp.csr_matrix(X), y)
+    dense, sparse = (MLPClassifier((4, 3), skip_connections=[(1, 3)], random_state=0).fit(S, y) for S in (X, sp.csr_matrix(X)))
+    np.testing.assert_allclose(dense.predict_proba(X), sparse.predict_proba(X), rtol=1e-6)
+
+
 def test_own_optimisers_are_refused(moons: Any) -> None:
     class Own(Optimizer):
         pass
@@ -394,3 +403,25 @@ def test_a_sparse_table_and_a_weight_of_zero_are_as_dense_rows_and_none(moons: A
     weighted = MLPClassifier((6,), **params).fit(X, y, sample_weight=weights)
     chosen = MLPClassifier((6,), **params).fit(X[weights > 0], y[weights > 0])
     np.testing.assert_allclose(weighted.coefs_[0], chosen.coefs_[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MLPClassifier((8,), solver=RMSProp(), learning_rate=CosineDecay(9), dropout=0.2, max_iter=3),
+        MLPClassifier((8,), masks=[np.eye(2, 8), None], skip_connections=[(0, 2)], solver=Adam(beta1=0.8), max_iter=3),
+        MLPRegressor(Pinball(0.8), (8, 4), activation=["gelu", "tanh"], pretrain=Autoencoder(max_iter=2), max_iter=3),
+    ],
+    ids=["optimiser", "masks", "loss"],
+)
+def test_a_saved_network_goes_on_where_it_was(moons: Any, model: Any, tmp_path: Any) -> None:
+    X, y = moons
+    model = clone(model).set_params(random_state=0).fit(X, y)
+    mercer.save(model, tmp_path / "model.mercer")
+    loaded = mercer.load(tmp_path / "model.mercer")
+    assert repr(loaded) == repr(model)
+    assert_same_bits(loaded, model)
+    assert repr(loaded.diagnose(X)) == repr(model.diagnose(X))
+    for each in (model, loaded):
+        each.partial_fit(X[:50], y[:50])
+    assert_same_bits(loaded, model)  # the optimiser's memory is kept too

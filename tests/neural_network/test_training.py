@@ -104,6 +104,61 @@ def check_slopes(objective: Any, flat: Any, gradient: Any, rng: Any) -> None:
             assert gradient @ direction == pytest.approx((above - below) / (2 * h), rel=2e-4, abs=2e-5)
 
 
+@settings(max_examples=80, deadline=None)
+@given(
+    activation=st.sampled_from(sorted(ACTIVATIONS)),
+    loss=st.sampled_from(["softmax", "logistic", *RESIDUAL, *MARGIN, *POSITIVE]),
+    sizes=st.lists(st.integers(1, 12), min_size=3, max_size=5),
+    alpha=st.sampled_from([0.0, 0.3]),
+    dropout=st.sampled_from([0.0, 0.4]),
+    has_skips=st.booleans(),
+    is_tied=st.booleans(),
+    is_cut=st.booleans(),
+    is_sparse=st.booleans(),
+    seed=st.integers(0, 10_000),
+)
+def test_gradients_pass_dropped_units_cut_skipping_and_tied_connections(
+    activation: str,
+    loss: str,
+    sizes: list[int],
+    alpha: float,
+    dropout: float,
+    has_skips: bool,
+    is_tied: bool,
+    is_cut: bool,
+    is_sparse: bool,
+    seed: int,
+) -> None:
+    """With the same draws and the same cuts the objective is a function of the parameters whose slopes the gradient gives."""
+    rng = np.random.RandomState(seed)
+    if is_tied:
+        sizes = [*sizes, *sizes[-2::-1]]
+    n_layers, layers = len(sizes) - 1, []
+    for place, units in enumerate(sizes[1:]):
+        is_last = place == n_layers - 1
+        skipped = {start for start in range(int(is_sparse), place) if has_skips and not is_tied and rng.rand() < 0.5}
+        tied_to = n_layers - 1 - place if is_tied and place >= n_layers // 2 else -1
+        name, share = ("identity", 0.0) if is_last else (activation, dropout)
+        layers.append(Layer((*sorted(skipped), place), units, name, share, tied_to=tied_to))
+    network = Network(sizes[0], tuple(layers))
+    n = rng.randint(1, 40)
+    X = rng.standard_normal((n, sizes[0]))
+    codes, values = targets_for(loss, rng, n, sizes[-1])
+    sample = Sample(sp.csr_matrix(X) if is_sparse else X, codes, values, rng.rand(n) + 0.1)
+    flat = starting_parameters(network, "glorot", rng, np.float64)
+    mask = np.ones_like(flat)
+    if is_cut:
+        for k, coef in enumerate(network.views(mask)[0]):
+            coef[...] = coef if layers[k].tied_to >= 0 else rng.rand(*coef.shape) < 0.7
+    flat *= mask
+    trainer = Trainer(network, sample, Objective(loss, PARAMETERS.get(loss, 0.0), alpha), mask=mask, seed=seed)
+    gradient = trainer.gradient(flat)[2]
+    assert (gradient[mask == 0] == 0).all()
+    if dropout == 0.0:
+        assert trainer.gradient(flat)[0] == pytest.approx(objective_of(network, flat, sample, loss, alpha), rel=1e-10)
+    check_slopes(lambda x: trainer.gradient(flat + mask * (x - flat))[0], flat, gradient, rng)
+
+
 @pytest.mark.parametrize("activation", ["tanh", "gelu"])
 def test_gradients_pass_skip_connections_tied_layers_and_wide_batches(activation: str) -> None:
     rng = np.random.RandomState(0)
@@ -232,6 +287,32 @@ def test_weights_labels_outputs_counts_sparse_rows_and_parts_are_those_of_scikit
     check_same(ours, theirs)
     assert ours.t_ == theirs.t_ == 300
     np.testing.assert_allclose(ours.loss_curve_, theirs.loss_curve_)
+
+
+@pytest.mark.parametrize("solver", ["adam", "sgd"])
+def test_a_part_that_lacks_classes_is_learnt_as_scikit_learn_learns_it(solver: str) -> None:
+    X, several, _, _ = data()
+    ours, theirs = (each((11,), solver=solver, random_state=1) for each in (MLPClassifier, peer.MLPClassifier))
+    for wanted in ([0], [2], [0, 1], [1]):
+        rows = np.flatnonzero(np.isin(several, wanted))[:60]
+        for model in (ours, theirs):
+            model.partial_fit(X[rows], several[rows], classes=[0, 1, 2])
+    check_same(ours, theirs)
+    assert set(ours.predict(X)) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize("solver", ["adam", "lbfgs"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_sparse_rows_may_have_indices_of_64_bits(solver: str) -> None:
+    _, several, _, _ = data()
+    narrow = sp.random(503, 40, 0.1, format="csr", random_state=0)
+    wide = narrow.copy()
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    one, other = (MLPClassifier((9,), solver=solver, max_iter=3, random_state=0).fit(S, several) for S in (narrow, wide))
+    assert wide.indices.dtype == np.int64
+    for mine, yours in zip(one.coefs_, other.coefs_, strict=True):
+        np.testing.assert_array_equal(mine, yours)
+    np.testing.assert_array_equal(one.predict_proba(wide), other.predict_proba(narrow))
 
 
 @pytest.mark.parametrize("n_features", [7, 40])

@@ -106,7 +106,8 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):  # type: ignore[misc
     masks : list of arrays or None, default=None
         For each layer None, or an array of the shape of its coefficients with 0 where a connection is cut.
     skip_connections : list of (int, int) or None, default=None
-        Pairs (from, to) of places, 0 being the input: layer `to` reads place `from` too.
+        Pairs (from, to) of places, 0 being the input: layer `to` reads place `from` too. Of sparse X only the first layer reads
+        the input.
     pretrain : Autoencoder or None, default=None
         Hidden layers begin as the encoders of autoencoders like this one, trained one after another without labels.
     class_weight : dict, "balanced" or None, default=None

@@ -155,6 +155,11 @@ class MultilayerPerceptron(MercerEstimator):
         random_state = as_random_state(params.random_state)
         objective, out_activation = self._objective(params, sample, fixed)
         network = self._network(params, sample.X.shape[1], fixed["n_outputs_"])
+        if hasattr(sample.X, "tocsr") and any(layer.sources != (0,) and 0 in layer.sources for layer in network.layers):
+            raise InvalidParameterError(
+                f"{type(self).__name__}: skip_connections={params.skip_connections!r} is not valid with sparse X, which the "
+                "first layer alone reads; pairs must begin at 1 or above, or X be dense (X.toarray())."
+            )
         progress = self._start(network, params, random_state, sample, is_first=is_first)
         if is_partial:
             settings = replace(settings, max_iter=1)
