@@ -76,6 +76,13 @@ def test_activations_of_a_row_are_written_into_the_nodes(ax):
     assert found == [f"{value:.2g}" for value in (*x, *made.forward_table(x).a)]
 
 
+def test_figures_have_room_in_their_nodes(ax):
+    weights = [3.14e-6, -2.7e-13, -0.01234, 123456.0]
+    plot_network(network([([weights], [0.0] * 4)], activation="identity", out_activation="identity"), [1.0], ax=ax)
+    inside = {text.get_text() for text in ax.texts if text.get_zorder() == 4}
+    assert inside == {"1", "3e-06", "-3e-13", "-0.012", "1e+05"}
+
+
 def test_large_layers_are_shortened_and_say_so(ax):
     plot_network(random_network(30, 5, 12), max_units=5, ax=ax)
     assert len(nodes(ax)) == 15

@@ -129,8 +129,8 @@ def plot_decoded(
     (left, right), (bottom, top) = _edges(horizontal), _edges(vertical)
     mosaic, extent = _mosaic(rows, n_points, shape), (left[0], right[-1], bottom[0], top[-1])
     ax.imshow(mosaic, extent=extent, cmap="gray", interpolation="nearest", aspect="auto")
-    ax.vlines(left[1:], *extent[2:], color="white", linewidth=0.5)
-    ax.hlines(bottom[1:], *extent[:2], color="white", linewidth=0.5)
+    ax.vlines(left[1:], *extent[2:], color="white", linewidth=1.5)
+    ax.hlines(bottom[1:], *extent[:2], color="white", linewidth=1.5)
     ax.set_box_aspect(shape[0] / shape[1])  # pixels are squares
     ax.set(xlabel="$z_1$", ylabel="$z_2$", title=f"What {name_of(model)} decodes codes to")
     return ax

@@ -168,9 +168,15 @@ def _draw_nodes(ax: Any, column: _Column, values: FloatArray | None) -> None:
     for unit, y in zip(column.units, column.y, strict=True):
         ax.add_patch(Circle((column.x, y), _RADIUS, facecolor="white", edgecolor="black", linewidth=1.2, zorder=3))
         if values is not None:
-            ax.text(column.x, y, f"{values[unit]:.2g}", ha="center", va="center", fontsize="x-small", zorder=4)
+            ax.text(column.x, y, _short(values[unit]), ha="center", va="center", fontsize="x-small", zorder=4)
     if column.gap is not None:
         ax.text(column.x, column.gap, "\N{VERTICAL ELLIPSIS}", ha="center", va="center", fontsize="x-large", zorder=4)
+
+
+def _short(value: float) -> str:
+    """A figure that has room in a node."""
+    figure = f"{value:.2g}"
+    return f"{value:.0e}" if "e" in figure else figure
 
 
 def _draw_heading(ax: Any, column: _Column, drawn: Network, k: int) -> None:
