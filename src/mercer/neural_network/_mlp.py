@@ -138,18 +138,7 @@ class MultilayerPerceptron(MercerEstimator):
     ) -> Training:
         """Everything checked and drawn, before the first step."""
         params, settings = self._checked()
-        if is_partial and params.solver == "lbfgs":
-            raise AttributeError("partial_fit is only available for stochastic optimizers. lbfgs is not stochastic.")
-        if params.solver == "lbfgs" and validation[0] is not None:
-            raise ValueError(
-                f"{type(self).__name__}: X_val is not valid with solver='lbfgs', which has no epochs to score; it must be "
-                "None, or the solver another."
-            )
-        for name, given in zip(("y_val", "sample_weight_val"), validation[1:], strict=True):
-            if given is not None and validation[0] is None:
-                raise ValueError(f"{type(self).__name__}: {name} is given without X_val; X_val and y_val belong together.")
-        if is_partial and params.early_stopping:
-            raise ValueError(f"{type(self).__name__}: partial_fit does not support early_stopping=True; it must be False.")
+        self._refuse(params, validation, is_partial=is_partial)
         is_first = not hasattr(self, "coefs_") or not (is_partial or params.warm_start)
         sample, fixed = self._check_target(X, y, sample_weight, is_first=is_first, is_partial=is_partial, params=params)
         random_state = as_random_state(params.random_state)
@@ -179,11 +168,6 @@ class MultilayerPerceptron(MercerEstimator):
         if params.solver != "lbfgs" and (params.early_stopping or validation[0] is not None):
             sample, held_out = self._hold_out(sample, params, random_state, fixed, validation)
         has_dropout = any(layer.dropout > 0 for layer in network.layers)
-        if has_dropout and params.solver == "lbfgs":
-            raise InvalidParameterError(
-                f"{type(self).__name__}: dropout is not valid with solver='lbfgs', whose objective must stay the same; "
-                "choose a stochastic solver."
-            )
         seed = int(random_state.randint(2**31 - 1)) if has_dropout else 0
         trainer = Trainer(network, sample, objective, mask=mask, seed=seed, n_threads=settings.n_threads)
         epochs = None
@@ -194,6 +178,26 @@ class MultilayerPerceptron(MercerEstimator):
                 score = partial(self._held_out_score, network, held_out, settings.n_threads)
             epochs = Epochs(self, trainer, settings, progress, random_state, score)
         return Training(trainer, epochs, settings, params.max_fun, progress, fixed, task, is_partial)
+
+    def _refuse(self, params: SimpleNamespace, validation: tuple[Any, Any, Any], *, is_partial: bool) -> None:
+        """Refuse what does not go together, whatever the data are."""
+        if is_partial and params.solver == "lbfgs":
+            raise AttributeError("partial_fit is only available for stochastic optimizers. lbfgs is not stochastic.")
+        if params.solver == "lbfgs" and validation[0] is not None:
+            raise ValueError(
+                f"{type(self).__name__}: X_val is not valid with solver='lbfgs', which has no epochs to score; it must be "
+                "None, or the solver another."
+            )
+        for name, given in zip(("y_val", "sample_weight_val"), validation[1:], strict=True):
+            if given is not None and validation[0] is None:
+                raise ValueError(f"{type(self).__name__}: {name} is given without X_val; X_val and y_val belong together.")
+        if is_partial and params.early_stopping:
+            raise ValueError(f"{type(self).__name__}: partial_fit does not support early_stopping=True; it must be False.")
+        if params.solver == "lbfgs" and any(params.dropout):
+            raise InvalidParameterError(
+                f"{type(self).__name__}: dropout is not valid with solver='lbfgs', whose objective must stay the same; "
+                "choose a stochastic solver."
+            )
 
     def _network(self, params: SimpleNamespace, n_features: int, n_outputs: int) -> Network:
         sizes = [n_features, *params.hidden_layer_sizes, n_outputs]
