@@ -138,3 +138,10 @@ def test_a_weight_of_no_dimension_is_an_error_of_type_as_in_scikit_learn():
     np.testing.assert_array_equal(check_weights(2.0, 3, np.float64), [2, 2, 2])
     with pytest.raises(TypeError, match=r"got scalar `array\(1\.\)` instead: sample_weight must be a vector"):
         check_weights(np.array(1), 3, np.float64)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_of_another_byte_order_keep_their_precision(dtype):
+    X = np.random.RandomState(0).rand(20, 3).astype(dtype)
+    scales = [MaxAbsScaler().fit(each).scale_ for each in (X, X.astype(X.dtype.newbyteorder()))]
+    np.testing.assert_array_equal(*scales, strict=True)

@@ -58,6 +58,13 @@ def tidy(X: Any) -> Any:
     return X
 
 
+def in_own_byte_order(X: Any) -> Any:
+    """X as this machine writes numbers, in the same precision: scikit-learn makes float32 of another byte order float64."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or X.dtype.isnative:
+        return X
+    return X.astype(X.dtype.newbyteorder("="))
+
+
 def validate(
     estimator: Any,
     X: Any,
@@ -80,7 +87,7 @@ def validate(
             estimator.n_features_in_ = X.shape[1]
         return (X, *y) if y else X
     require_countable(estimator, X)
-    X = with_own_structure(X)
+    X = in_own_byte_order(with_own_structure(X))
     checks |= {"accept_sparse": sparse or False, "dtype": FLOATS, "ensure_all_finite": _finite_option(finite), "reset": reset}
     try:
         valid = validate_data(estimator, X, *y, **checks)
