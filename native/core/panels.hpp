@@ -81,6 +81,7 @@ struct StridedSource {
    private:
     using S = Simd<P>;
     static constexpr std::size_t kWidth = Panel<P>::kWidth;
+    static constexpr std::size_t kLine = 64 / sizeof(In);
     static constexpr std::size_t kAhead = kPieceDepth;  // short runs of many of them are no pattern to the processor
 
     static typename S::Vector load(const In* source) {
@@ -112,6 +113,8 @@ struct StridedSource {
         const std::size_t last_whole = first + (last - first) / S::kLanes * S::kLanes;
         for (std::size_t c = 0; c < n_whole; c += S::kLanes) {
             for (std::size_t k = first; k < last_whole; k += S::kLanes) {
+                if (k % kLine < S::kLanes && k + kAhead < x.rows)
+                    for (std::size_t l = 0; l < S::kLanes; ++l) __builtin_prefetch(&x(k + kAhead, j + c + l), 0, 2);
                 typename S::Vector square[S::kLanes];
 #pragma GCC unroll 16
                 for (std::size_t l = 0; l < S::kLanes; ++l) square[l] = load(&x(k, j + c + l));
