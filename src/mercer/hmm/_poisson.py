@@ -12,7 +12,7 @@ from scipy.special import gammaln
 
 from mercer._arrays import FloatArray
 from mercer._params import ArrayLike, Real, Rule
-from mercer.hmm._base import BaseHMM, Letters
+from mercer.hmm._base import BaseHMM, Letters, number_of_columns
 
 LOG_OF_ZERO = -1e300  # a rate of zero allows no count but zero: 0 times this is zero, which it would not be of -infinity
 
@@ -90,7 +90,7 @@ class PoissonHMM(BaseHMM):
     array([ 0.86, 30.  ])
     """
 
-    _letters = "stl"
+    _names: ClassVar[Mapping[str, str]] = {"s": "startprob_", "t": "transmat_", "l": "lambdas_"}
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {
         **BaseHMM._shared_rules,
         "lambdas_prior": Real(least=0) | ArrayLike(),
@@ -131,10 +131,7 @@ class PoissonHMM(BaseHMM):
         self.init_params = init_params
         self.implementation = implementation
 
-    @property
-    def n_features(self) -> int:
-        """The number of columns that a state emits."""
-        return int(np.shape(self.lambdas_)[1])
+    n_features = number_of_columns("lambdas_")
 
     def _check_values(self, X: FloatArray) -> None:
         if (X < 0).any() or (np.floor(X) != X).any():
