@@ -229,9 +229,9 @@ CASES: dict[str, Case] = {
 
 # Covariances of classes are singular, which is an error, where columns are constant or rows few.
 CASES["QuadraticDiscriminantAnalysis"] = Case(
-    params={"reg_param": 0.1}, regular_params={"reg_param": 0.1}, grid={"reg_param": [0.1, 0.5]}, is_lazy=True
+    params={"reg_param": 0.1}, regular_params={"reg_param": 0.1}, grid={"reg_param": [0.1, 0.5]}
 )
-CASES["LinearDiscriminantAnalysis"] = Case(grid={"tol": [1e-4, 1e-2]}, is_lazy=True)
+CASES["LinearDiscriminantAnalysis"] = Case(grid={"tol": [1e-4, 1e-2]})
 CASES["GaussianNB"] = Case(grid={"var_smoothing": [1e-9, 0.1]}, is_lazy=True)
 CASES["NaiveBayes"] = Case(n_large=_FEW_ROWS, grid={"alpha": [0.1, 1.0]}, is_lazy=True)
 for name in ("MultinomialNB", "ComplementNB", "BernoulliNB", "CategoricalNB"):

@@ -58,7 +58,8 @@ class NaiveBayes(NaiveBayesClassifier):
     -----
     A cell that is missing is left out, of the fit and of the sum, as are a category that the fit has not seen and a value that
     the column's law cannot have. A row that is impossible under all classes has their priors. `log_odds` says what each column
-    of a row adds to the log-odds: the evidence behind a prediction.
+    of a row adds to the log-odds: the evidence behind a prediction. There is no `certificate_`: sums and shares solve no
+    equation of which something could be left.
 
     References
     ----------
