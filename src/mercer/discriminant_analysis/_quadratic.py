@@ -99,6 +99,8 @@ class QuadraticDiscriminantAnalysis(GenerativeClassifier):
         "normalizer": OneOf("n", "n-1"),
     }
     _search_space: ClassVar[Mapping[str, Space]] = {"reg_param": Reals(1e-6, 1.0, log=True)}
+    # Indicators of categories add up to one and may be constant in a class: its covariance is then singular.
+    _candidate_params: ClassVar[Mapping[str, Any]] = {"reg_param": 0.1}
 
     def __init__(
         self,
