@@ -287,3 +287,24 @@ def test_shares_that_round_to_nothing_raise_nothing():
     X = np.repeat([0.0, 30.0], 50)[:, None] + np.random.default_rng(0).normal(size=(100, 1))
     with np.errstate(under="raise"):
         GMMHMM(2, n_mix=2, random_state=0, n_iter=20, tol=-1.0).fit(X)
+
+
+@pytest.mark.parametrize("huge", [1e4, 1e12, 9e15])
+def test_one_huge_count_leaves_the_others_possible(huge):
+    X = np.random.default_rng(0).poisson(1.0, size=(200, 5)).astype(float)
+    X[0, 0] = huge
+    model = PoissonHMM(2, random_state=0).fit(X)
+    assert np.isfinite(model.score(X))
+
+
+def test_values_that_are_too_large_are_refused_with_the_remedy():
+    with pytest.raises(ValueError, match=r"whole numbers are told apart up to 9.01e\+15. Scale X"):
+        PoissonHMM(2).fit([[1.0], [1e16]])
+    for cls in (GaussianHMM, GMMHMM):
+        with pytest.raises(ValueError, match=rf"{cls.__name__}: X holds values as large as 1e\+200"):
+            cls(1).fit([[1.0], [1e200], [2.0]])
+
+
+def test_a_target_in_the_place_of_lengths_is_named_and_not_printed():
+    with pytest.raises(ValueError, match=r"lengths=an array of 100 values of the type float64 .* \(there is no y\)"):
+        GaussianHMM(1).fit(sequences()[0], np.zeros(100))

@@ -11,13 +11,15 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
-from mercer._arrays import FloatArray, check_weights, check_X, validate
+from mercer._arrays import FloatArray, check_weights, check_X, require_no_overflow, validate
 from mercer._base import FitTask, MercerEstimator, fit_method, run_solver
 from mercer._params import ArrayLike, Integer, OneOf, RandomState, Real, Rule, Verbosity, check_params, check_value
 from mercer._random import as_random_state
 from mercer._solvers.em import EM
 from mercer._trace import Status, warn
 from mercer.hmm._chain import Chain, Emissions, HiddenMarkov, States, Steps
+
+FEW = 10  # values, that an error shows
 
 
 class Letters(Rule):
@@ -330,9 +332,10 @@ class BaseHMM(MercerEstimator):
             return np.array([0, n])
         counts = np.asarray(lengths)
         if counts.ndim != 1 or counts.dtype.kind not in "iu" or (counts < 1).any():
+            given = repr(lengths) if counts.size <= FEW else f"an array of {counts.size} values of the type {counts.dtype}"
             raise ValueError(
-                f"{type(self).__name__}: lengths={lengths!r} is not valid; it must hold the number of steps of each sequence, "
-                "integers >= 1."
+                f"{type(self).__name__}: lengths={given} is not valid; it must hold the number of steps of each sequence, "
+                "integers >= 1 (there is no y)."
             )
         if counts.sum() != n:
             more = "more" if n > counts.sum() else "less"
@@ -356,6 +359,13 @@ def number_of_columns(name: str) -> property:
             raise AttributeError(f"{type(self).__name__}: n_features={n_features!r} is that of {name}, and {has}; set {name}.")
 
     return property(get, give)
+
+
+def require_squares(estimator: BaseHMM, X: FloatArray) -> None:
+    """Refuse values whose squares, which covariances are made of, no number can hold."""
+    with np.errstate(over="ignore"):
+        if not np.isfinite(np.einsum("ij,ij->", X, X, dtype=np.float64)):
+            require_no_overflow(estimator, X, "squares of its values")
 
 
 def require_law(name: str, law: FloatArray) -> None:

@@ -13,7 +13,7 @@ from mercer._arrays import FloatArray
 from mercer._gaussians import COVARIANCE_TYPES, CovarianceType, Gaussians, Moments, require_positive, shape_of, whitening
 from mercer._params import ArrayLike, OneOf, Real, Rule, check_value
 from mercer.cluster import KMeans
-from mercer.hmm._base import BaseHMM, Letters, number_of_columns
+from mercer.hmm._base import BaseHMM, Letters, number_of_columns, require_squares
 from mercer.hmm._normal import Belief, log_prior, mended, moved_means, outer, ratio, scatter_about
 
 
@@ -220,6 +220,7 @@ class GaussianHMM(BaseHMM):
         self._covars_ = _checked_covars(covars, self.covariance_type, self.n_components)
 
     def _emissions_from_data(self, X: FloatArray, params: SimpleNamespace, random: Any) -> GaussianEmissions:
+        require_squares(self, X)
         k, d = params.n_components, X.shape[1]
         if self._needs_init("m", "means_", params):
             means = KMeans(k, n_init=10, random_state=params.random_state).fit(X).cluster_centers_

@@ -13,7 +13,7 @@ from mercer._arrays import FloatArray
 from mercer._gaussians import COVARIANCE_TYPES, CovarianceType, Gaussians, Moments, require_positive, shares_of, whitening
 from mercer._params import ArrayLike, Integer, Null, OneOf, Real, Rule
 from mercer.cluster import KMeans
-from mercer.hmm._base import BaseHMM, Letters, number_of_columns, require_law
+from mercer.hmm._base import BaseHMM, Letters, number_of_columns, require_law, require_squares
 from mercer.hmm._chain import log_dirichlet, normalised
 from mercer.hmm._normal import Belief, log_prior, mended, moved_means, outer, ratio, scatter_about
 
@@ -248,6 +248,7 @@ class GMMHMM(BaseHMM):
     n_features = number_of_columns("means_")
 
     def _emissions_from_data(self, X: FloatArray, params: SimpleNamespace, random: Any) -> MixtureEmissions:
+        require_squares(self, X)
         k, m, d = params.n_components, params.n_mix, X.shape[1]
         moments = Moments.of(X, np.ones((len(X), 1)), X.mean(axis=0, dtype=np.float64)[None], "full")
         covariance = moments.scatter()[0] / max(len(X) - 1, 1) + params.min_covar * np.eye(d)
