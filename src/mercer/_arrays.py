@@ -140,14 +140,19 @@ def check_X_known_labels(
 ) -> tuple[Any, npt.NDArray[np.intp]]:
     """X as in `check_X` and the place of each label among sorted `classes`, for data that come in parts and may lack some."""
     X, y = validate(estimator, X, y, sparse=sparse, reset=reset)
+    return X, places_of_labels(estimator, y, classes)
+
+
+def places_of_labels(estimator: Any, y: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """The place of each label of y, a checked vector, among sorted `classes`; an error where one is not there."""
     check_classification_targets(y)
-    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    codes: npt.NDArray[np.intp] = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     if (unknown := classes[codes] != y).any():
         raise ValueError(
             f"{_name_of(estimator)}: y holds the label {y[unknown].tolist()[0]!r}, which is not among "
             f"classes={classes.tolist()!r}; the first call of partial_fit must name all of them."
         )
-    return X, codes
+    return codes
 
 
 def check_labels(y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:

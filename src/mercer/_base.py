@@ -29,6 +29,7 @@ class MercerEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {}
     _search_space: ClassVar[Mapping[str, Space] | None] = None  # what is worth searching; None: nothing was said of it
     _no_candidate: ClassVar[str | None] = None  # why `mercer train` does not try it by itself
+    _candidate_params: ClassVar[Mapping[str, Any]] = {}  # its first look there, where the defaults refuse tables of words
     _input_tags: ClassVar[tuple[str, ...]] = ()  # what X may be or hold besides dense numbers, as scikit-learn's tags call it
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,9 +1,13 @@
 """The Bayes classifier: known risks, costs, draws, and densities that are none."""
 
+import io
+import pickle
+
 import numpy as np
 import pytest
 from scipy import stats
 
+import mercer
 from mercer.bayes import BayesClassifier
 from mercer.discriminant_analysis import QuadraticDiscriminantAnalysis
 
@@ -118,3 +122,25 @@ def test_arguments_that_do_not_fit_are_refused():
         BayesClassifier(laws).predict([[np.nan]])
     with pytest.warns(UserWarning, match="do not sum to 1"):
         np.testing.assert_allclose(BayesClassifier(laws, [1, 3]).priors_, [0.25, 0.75])
+
+
+LAWS = {
+    "one feature": [stats.norm(0, 1), stats.expon(scale=0.5)],
+    "two features": [stats.multivariate_normal([0, 1]), stats.multivariate_normal([1, 0], [[2.0, 0.5], [0.5, 1.0]])],
+}
+
+
+@pytest.mark.parametrize("laws", LAWS.values(), ids=LAWS)
+def test_a_classifier_of_laws_comes_back_from_a_file_and_from_a_pickle(laws, tmp_path):
+    model = BayesClassifier(laws, [0.3, 0.7], classes=["a", "b"], costs=[[0, 1], [5, 0]], bounds=(-9, 9))
+    mercer.save(model, tmp_path / "model.mercer")
+    X = np.random.default_rng(0).normal(size=(20, model.n_features_in_))
+    for loaded in (mercer.load(tmp_path / "model.mercer"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+        np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+        assert loaded.risk(tol=1e-4) == model.risk(tol=1e-4)
+
+
+def test_functions_as_densities_are_in_no_file_and_the_error_says_which():
+    with pytest.raises(TypeError, match=r"model.densities\[1\]: a Python function \(flat\) cannot be stored"):
+        mercer.save(BayesClassifier([stats.norm(), flat]), io.BytesIO())

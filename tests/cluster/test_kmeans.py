@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.cluster import KMeans as PeerKMeans
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
-from mercer.cluster import KMeans
+from mercer.cluster import KMeans, MiniBatchKMeans
 from tests.reference import kmeans as naive
 
 ALGORITHMS = ["lloyd", "elkan"]
@@ -291,3 +292,13 @@ def test_verbose_tells_how_far_the_seeding_is(caplog):
     with caplog.at_level("INFO", logger="mercer"):
         KMeans(60, random_state=0, verbose=1, max_iter=1, n_jobs=1).fit(X)
     assert any("of 60 centres" in record.getMessage() for record in caplog.records)
+
+
+def test_given_centres_are_one_start_and_more_are_told_of():
+    X = np.arange(12.0)[:, None]
+    for estimator in (KMeans, MiniBatchKMeans):
+        with pytest.warns(RuntimeWarning, match=f"only one init in {estimator.__name__} instead of n_init=10"):
+            estimator(2, init=X[:2], n_init=10).fit(X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            estimator(2, init=X[:2]).fit(X)

@@ -71,6 +71,8 @@ class Case:
     is_online: bool = False  # takes one step a row: a step of weight two is not two steps
     iterates_elsewhere: bool = False  # `max_iter` is for a part of the fit, which tells nothing of its steps
     of_columns: bool = False  # clusters them: there must be two
+    of_counts: bool = False  # takes whole numbers >= 0 alone
+    of_sequences: bool = False  # whose lengths stand in the place of y
     takes_infinity: bool = False  # in X, as an extreme value
     takes_labels: bool = False  # as y, though it is no classifier
     takes_any_sign: bool = False  # of weights
@@ -252,9 +254,9 @@ CASES: dict[str, Case] = {
 
 # Covariances of classes are singular, which is an error, where columns are constant or rows few.
 CASES["QuadraticDiscriminantAnalysis"] = Case(
-    params={"reg_param": 0.1}, regular_params={"reg_param": 0.1}, grid={"reg_param": [0.1, 0.5]}, is_lazy=True
+    params={"reg_param": 0.1}, regular_params={"reg_param": 0.1}, grid={"reg_param": [0.1, 0.5]}
 )
-CASES["LinearDiscriminantAnalysis"] = Case(grid={"tol": [1e-4, 1e-2]}, is_lazy=True)
+CASES["LinearDiscriminantAnalysis"] = Case(grid={"tol": [1e-4, 1e-2]})
 CASES["GaussianNB"] = Case(grid={"var_smoothing": [1e-9, 0.1]}, is_lazy=True)
 CASES["NaiveBayes"] = Case(n_large=_FEW_ROWS, grid={"alpha": [0.1, 1.0]}, is_lazy=True)
 for name in ("MultinomialNB", "ComplementNB", "BernoulliNB", "CategoricalNB"):
@@ -485,6 +487,20 @@ CASES["AffinityPropagation"] = Case(
 CASES["Birch"] = Case(n_large=2_000, n_long=100_000, grid={"threshold": [0.2, 0.4]})
 
 
+for _name in ("GaussianHMM", "GMMHMM", "PoissonHMM"):
+    CASES[_name] = Case(
+        n_large=3_000,
+        n_long=20_000,
+        params={"n_components": 2, "n_iter": 5},
+        long_params={"n_iter": 1_000_000, "tol": -1.0},
+        fixed_params=lambda X: {"n_components": 1},
+        silent_params={"tol": 100.0},
+        grid={"n_components": [1, 2]},
+        of_sequences=True,
+        of_counts=_name == "PoissonHMM",
+    )
+
+
 def case_of(estimator: type[BaseEstimator]) -> Case:
     return CASES.get(estimator.__name__, Case())
 
@@ -560,12 +576,14 @@ def make_data(
     X = random.randn(4, n_columns)[groups] * 1.5 + random.randn(n_rows, n_columns)
     if tags.input_tags.positive_only:
         X = np.abs(X)
+    if case_of(estimator).of_counts:
+        X = np.floor(np.abs(X))
     y = None
     if case_of(estimator).takes_labels:
         y = groups  # a regressor at the end of a pipeline takes them too
     elif is_classifier(instance):
         y = np.array(["a", "b", "c", "d"])[groups]
-    elif is_regressor(instance) or tags.target_tags.required or always_y:
+    elif is_regressor(instance) or tags.target_tags.required or (always_y and not case_of(estimator).of_sequences):
         y = X @ random.randn(n_columns) + random.randn(n_rows)
         if tags.target_tags.positive_only:
             y = np.exp(y / np.abs(y).max())

@@ -14,7 +14,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import Binarizer, MinMaxScaler, StandardScaler
 from sklearn.utils import get_tags
 
 from mercer._discovery import public_estimators
@@ -162,6 +162,8 @@ def test_a_warning_points_at_the_line_that_called_fit(estimator):
 
 def _scaler(estimator):
     """One that leaves the estimator values that it takes."""
+    if case_of(estimator).of_counts:
+        return Binarizer(threshold=1.0)
     return MinMaxScaler(clip=True) if get_tags(make(estimator)).input_tags.positive_only else StandardScaler()
 
 

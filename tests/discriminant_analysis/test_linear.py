@@ -163,3 +163,24 @@ def test_weights_are_repetitions(options):
     one = LinearDiscriminantAnalysis(**options).fit(X, y, sample_weight=weights)
     other = LinearDiscriminantAnalysis(**options).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
     np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-8)
+
+
+@pytest.mark.parametrize("shape", [(90, 5), (20, 40)])
+@pytest.mark.parametrize("options", [{}, {"solver": "lsqr", "shrinkage": 0.2}, {"solver": "eigen", "shrinkage": 0.2}])
+def test_the_certificate_is_of_the_equation_that_was_solved(shape, options):
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=shape) * 10.0 ** np.linspace(-3, 3, shape[1]), np.arange(shape[0]) % 3
+    certificate = LinearDiscriminantAnalysis(**options).fit(X, y).certificate_
+    assert certificate.converged
+    assert certificate.residual < 1e-12
+
+
+def test_directions_that_rounding_leaves_no_digits_of_are_told():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(100, 3))
+    X = np.column_stack([X, X[:, 0] + 1e-7 * random.normal(size=100)])
+    y = np.arange(100) % 3
+    assert LinearDiscriminantAnalysis().fit(X, y).certificate_.converged  # leaves the direction out
+    certificate = LinearDiscriminantAnalysis(tol=0).fit(X, y).certificate_
+    assert not certificate.converged
+    assert certificate.residual > certificate.tol

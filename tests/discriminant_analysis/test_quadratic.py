@@ -88,3 +88,15 @@ def test_weights_are_repetitions(options):
     one = QuadraticDiscriminantAnalysis(**options).fit(X, y, sample_weight=weights)
     other = QuadraticDiscriminantAnalysis(**options).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
     np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-8)
+
+
+def test_the_certificate_tells_how_well_the_covariances_are_inverted():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(100, 3)) * [1e-4, 1, 1e4], np.arange(100) % 2
+    certificate = QuadraticDiscriminantAnalysis().fit(X, y).certificate_
+    assert certificate.converged
+    assert certificate.residual < 1e-13
+    X[:, 2] = X[:, 0] * (1 + 1e-6 * random.normal(size=100))
+    nearly_singular = QuadraticDiscriminantAnalysis(tol=0).fit(X, y).certificate_
+    assert nearly_singular.residual > 1e-9
+    assert not nearly_singular.converged

@@ -237,3 +237,74 @@ def test_a_saved_model_says_the_same(model, X, tmp_path):
     loaded = mercer.load(tmp_path / "chain.mercer")
     np.testing.assert_array_equal(loaded.predict_proba(X), fitted.predict_proba(X))
     assert loaded.score(X) == fitted.score(X)
+
+
+@pytest.mark.parametrize(("model", "X"), MODELS)
+def test_what_was_set_is_replaced_with_a_warning_and_not_in_a_second_fit(model, X, recwarn):
+    model = clone(model)
+    model.startprob_ = np.full(model.n_components, 1 / model.n_components)
+    with pytest.warns(UserWarning, match="startprob_ will be overwritten") as told:
+        model.fit(X)
+    remedy = str(told[0].message).split("init_params='")[-1].split("'")[0]
+    assert "s" not in remedy
+    recwarn.clear()
+    model.fit(X)
+    assert not [w for w in recwarn if "overwritten" in str(w.message)]
+    again = clone(model).set_params(init_params=remedy)
+    again.startprob_ = np.eye(model.n_components)[0]
+    again.fit(X)
+    assert not [w for w in recwarn if "overwritten" in str(w.message)]
+    assert again.startprob_[0] == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_covariances_can_be_set_as_they_are_read(kind):
+    fitted = GaussianHMM(3, covariance_type=kind, random_state=0).fit(sequences()[0])
+    other = GaussianHMM(3, covariance_type=kind)
+    other.means_ = fitted.means_
+    other.covars_ = fitted.covars_
+    np.testing.assert_array_equal(other.covars_, fitted.covars_)
+    np.testing.assert_array_equal(other._covars_, fitted._covars_)
+    wrong = fitted.covars_ + np.arange(3)[:, None, None] + [[0, 0.01], [0.01, 0]]
+    if kind != "full":
+        with pytest.raises(ValueError, match=f"'{kind}' covars"):
+            other.covars_ = wrong
+
+
+def test_the_number_of_features_may_be_repeated_and_the_monitor_not_be_replaced():
+    model = PoissonHMM(2)
+    with pytest.raises(AttributeError, match="lambdas_ is not set"):
+        model.n_features = 1
+    model.lambdas_ = np.ones((2, 1))
+    model.n_features = 1
+    with pytest.raises(AttributeError, match="lambdas_ has 1 columns"):
+        model.n_features = 2
+    with pytest.raises(AttributeError, match="set_callbacks"):
+        model.monitor_ = None
+
+
+def test_shares_that_round_to_nothing_raise_nothing():
+    X = np.repeat([0.0, 30.0], 50)[:, None] + np.random.default_rng(0).normal(size=(100, 1))
+    with np.errstate(under="raise"):
+        GMMHMM(2, n_mix=2, random_state=0, n_iter=20, tol=-1.0).fit(X)
+
+
+@pytest.mark.parametrize("huge", [1e4, 1e12, 9e15])
+def test_one_huge_count_leaves_the_others_possible(huge):
+    X = np.random.default_rng(0).poisson(1.0, size=(200, 5)).astype(float)
+    X[0, 0] = huge
+    model = PoissonHMM(2, random_state=0).fit(X)
+    assert np.isfinite(model.score(X))
+
+
+def test_values_that_are_too_large_are_refused_with_the_remedy():
+    with pytest.raises(ValueError, match=r"whole numbers are told apart up to 9.01e\+15. Scale X"):
+        PoissonHMM(2).fit([[1.0], [1e16]])
+    for cls in (GaussianHMM, GMMHMM):
+        with pytest.raises(ValueError, match=rf"{cls.__name__}: X holds values as large as 1e\+200"):
+            cls(1).fit([[1.0], [1e200], [2.0]])
+
+
+def test_a_target_in_the_place_of_lengths_is_named_and_not_printed():
+    with pytest.raises(ValueError, match=r"lengths=an array of 100 values of the type float64 .* \(there is no y\)"):
+        GaussianHMM(1).fit(sequences()[0], np.zeros(100))

@@ -215,3 +215,14 @@ def test_rows_drawn_have_the_moments_of_the_components():
         rows, labels = model.sample(20_000)
         for component in range(3):
             np.testing.assert_allclose(rows[labels == component].mean(axis=0), model.means_[component], atol=0.15)
+
+
+def test_weights_to_start_from_are_checked_in_their_own_precision():
+    X, _ = blobs()
+    given = np.array([0.3, 0.3, 0.4], dtype=np.float32)
+    assert given.astype(float).sum() != 1
+    GaussianMixture(3, weights_init=given, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="normalized"):
+        GaussianMixture(3, weights_init=given.astype(float)).fit(X)
+    with pytest.raises(ValueError, match=r"got values from -0.50000 to 1.20000"):
+        GaussianMixture(3, weights_init=[-0.5, 0.3, 1.2]).fit(X)

@@ -6,6 +6,7 @@ import polars
 import pytest
 from scipy import stats
 
+import mercer
 from mercer.naive_bayes import CategoricalNB, GaussianNB, NaiveBayes
 from mercer.neighbors import KernelDensity
 
@@ -169,3 +170,77 @@ def test_columns_must_be_those_of_the_fit():
     model = NaiveBayes().fit(table, y)
     with pytest.raises(ValueError, match="feature names"):
         model.predict({name: table[name] for name in reversed(table)})
+
+
+def _parts(table, n_parts):
+    """Lines of a table, a part at a time."""
+    n = len(table["size"])
+    for part in np.array_split(np.arange(n), n_parts):
+        yield {name: np.asarray(values)[part] for name, values in table.items()}, part
+
+
+@pytest.mark.parametrize("n_parts", [1, 4, 30])
+def test_parts_add_up_to_all_rows(n_parts):
+    table, y = _table()
+    laws = LAWS | {"skewed": "gaussian", "same": "poisson"}
+    table["size"][::5] = np.nan
+    weights = np.random.default_rng(2).integers(0, 3, len(y)).astype(float)
+    at_once = NaiveBayes(laws=laws).fit(table, y, sample_weight=weights)
+    in_parts = NaiveBayes(laws=laws)
+    for part, rows in _parts(table, n_parts):
+        in_parts.partial_fit(part, y[rows], classes=[0, 1], sample_weight=weights[rows])
+    assert in_parts.laws_ == at_once.laws_
+    np.testing.assert_allclose(in_parts.log_odds(table), at_once.log_odds(table), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(in_parts.class_prior_, at_once.class_prior_, rtol=1e-12)
+    more = at_once.partial_fit(*next((part, y[rows]) for part, rows in _parts(table, 2)))
+    assert more.class_count_.sum() == weights.sum() + len(y) // 2
+
+
+def test_a_column_has_its_law_chosen_once_it_has_two_values_and_the_rows_before_count():
+    n = 40
+    y = np.arange(n) % 2
+    table = {
+        "flag": np.r_[np.zeros(n // 2), y[n // 2 :]],
+        "word": np.array(["a"] * (n // 2) + ["b", "a"] * (n // 4), dtype=object),
+        "late": np.r_[np.full(n // 2, np.nan), np.linspace(0, 1, n // 2) + y[n // 2 :]],
+        "gone": np.full(n, np.nan),
+    }
+    model = NaiveBayes()
+    first, second = (({name: values[half] for name, values in table.items()}, y[half]) for half in np.split(np.arange(n), 2))
+    model.partial_fit(*first, classes=[0, 1])
+    assert model.laws_ == {"flag": "constant", "word": "categorical", "late": "constant", "gone": "constant"}
+    assert (model.log_odds(first[0]) == 0).all()
+    model.partial_fit(*second)
+    at_once = NaiveBayes().fit(table, y)
+    assert model.laws_ == at_once.laws_ == {"flag": "bernoulli", "word": "categorical", "late": "gaussian", "gone": "constant"}
+    np.testing.assert_allclose(model.log_odds(table), at_once.log_odds(table), rtol=1e-10)
+
+
+def test_what_parts_cannot_add_up_to_is_refused_with_the_reason():
+    table, y = _table()
+    with pytest.raises(ValueError, match="kernel density of column 'skewed', which keeps all rows"):
+        NaiveBayes(laws={"skewed": "kernel"}).partial_fit(table, y, classes=[0, 1])
+    fitted = NaiveBayes().fit(table, y)
+    with pytest.raises(ValueError, match="kernel density of column 'skewed'"):
+        fitted.partial_fit(table, y)
+    assert NaiveBayes().partial_fit(table, y, classes=[0, 1]).laws_["skewed"] == "gaussian"
+
+    model = NaiveBayes().partial_fit({"a": [0.0, 1.0], "b": [1.0, 2.0]}, [0, 1], classes=[0, 1])
+    with pytest.raises(ValueError, match="column 'a' holds 2, which the bernoulli law that was chosen"):
+        model.partial_fit({"a": [0.0, 2.0], "b": [1.0, 2.0]}, [0, 1])
+    with pytest.raises(ValueError, match="column 'b' holds words, and the parts before held numbers"):
+        model.partial_fit({"a": [0.0, 1.0], "b": ["x", "y"]}, [0, 1])
+    with pytest.raises(ValueError, match="sums of the parts before are those of its law 'bernoulli'"):
+        model.set_params(laws={"a": "gaussian"}).partial_fit({"a": [0.0], "b": [1.0]}, [0])
+    with pytest.raises(ValueError, match="which is not among classes"):
+        model.set_params(laws=None).partial_fit({"a": [0.0], "b": [1.0]}, [2])
+    assert model.class_count_.tolist() == [1, 1]  # an error leaves all as it was
+
+
+def test_a_model_in_parts_goes_on_from_a_file(tmp_path):
+    table, y = _table()
+    (one, rows), (other, more) = _parts(table, 2)
+    model = NaiveBayes().partial_fit(one, y[rows], classes=[0, 1])
+    mercer.save(model, tmp_path / "model.mercer")
+    loaded = mercer.load(tmp_path / "model.mercer").partial_fit(other, y[more])
+    np.testing.assert_array_equal(loaded.predict_proba(table), model.partial_fit(other, y[more]).predict_proba(table))

@@ -337,3 +337,27 @@ def test_the_choice_of_a_regression_is_that_of_a_grid_search():
     search = GridSearchCV(sklearn.svm.SVR(tol=1e-7), grid, cv=3, scoring="neg_mean_squared_error").fit(X, target)
     np.testing.assert_allclose(model.cv_scores_, search.cv_results_["mean_test_score"].reshape(2, 2).T, rtol=1e-4)
     assert (model.C_, model.gamma_) == (search.best_params_["C"], search.best_params_["gamma"])
+
+
+def test_a_row_on_the_boundary_of_one_class_is_within_it_dense_or_sparse():
+    X = np.round(np.random.RandomState(3).normal([5, 3, 4, 1], 1, size=(150, 4)), 1)
+    dense, sparse = (OneClassSVM(gamma=1.0).fit(rows) for rows in (X, sp.csr_matrix(X)))
+    np.testing.assert_array_equal(dense.predict(X), sparse.predict(sp.csr_matrix(X)))
+    is_free = (dense.dual_coef_[0] > 0) & (dense.dual_coef_[0] < 1)
+    slack = dense.decision_function(X[dense.support_[is_free]])
+    assert slack.min() > 1e-7  # far beyond the rounding of the kernel's values
+    assert slack.max() < 2.1e-3  # within the tolerance
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_a_variance_that_overflows_is_no_scale(kind):
+    X = np.finfo(float).max * np.random.RandomState(0).uniform(size=(10, 2))
+    with pytest.raises(ValueError, match="gamma='scale' is one over the variance of X, which overflows"):
+        SVC().fit(kind(X), [0, 1] * 5)
+
+
+def test_classes_without_an_edge_over_one_another_are_voted_for_alike():
+    X = np.arange(9.0)[:, None]
+    far = SVC(gamma=1e6).fit(X, [0, 1, 2] * 3)  # no support vector reaches a row between: all pairs are at exactly zero
+    between = X + 0.5
+    np.testing.assert_array_equal(far.predict(between), far.decision_function(between).argmax(axis=1))

@@ -231,6 +231,7 @@ def makers() -> dict[str, Maker]:
         ),
         "splits": Maker(check_cv, lambda value: type(value) is type(splits), lambda value: {"cv": list(value.split())}),
         "distribution": Maker(_make_distribution, _is_distribution, _distribution_arguments),
+        "multivariate_normal": Maker(_make_normal, _is_normal, _normal_arguments),
     }
 
 
@@ -261,6 +262,19 @@ def _distribution_arguments(value: Any) -> dict[str, Any] | None:
 
 def _make_distribution(name: str, args: tuple[Any, ...], kwds: dict[str, Any]) -> Any:
     return _distributions()[name](*args, **kwds)
+
+
+def _is_normal(value: Any) -> bool:
+    """A normal distribution of several features, with its mean and covariance."""
+    return type(value).__module__.startswith("scipy.stats.") and type(value).__name__ == "multivariate_normal_frozen"
+
+
+def _normal_arguments(value: Any) -> dict[str, Any]:
+    return {"mean": value.mean, "cov": value.cov, "allow_singular": value.allow_singular}
+
+
+def _make_normal(mean: Any, cov: Any, allow_singular: bool) -> Any:
+    return importlib.import_module("scipy.stats").multivariate_normal(mean, cov, allow_singular)
 
 
 @functools.cache

@@ -22,7 +22,7 @@ from mercer._tuning import Space
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model with its default parameters, and what is worth searching."""
+    """A model with the parameters of its first look, its defaults wherever they do, and what is worth searching."""
 
     name: str
     estimator: Any
@@ -44,7 +44,7 @@ def find_candidates(problem: Problem, settings: Settings) -> tuple[list[Candidat
     for name, cls in _in_turns(of_task(problem.task)).items():
         reason = _refusal(name, cls, settings) or _misfit(cls, problem)
         if reason is None:
-            estimator = cls()
+            estimator = cls(**cls._candidate_params)
             if "random_state" in estimator.get_params(deep=False):
                 estimator.set_params(random_state=settings.seed)
             chosen.append(Candidate(name, estimator, dict(cls._search_space or {})))

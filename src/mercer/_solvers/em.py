@@ -41,8 +41,9 @@ class EM(Generic[Statistics]):
         return bool((abs(self.change) if self._is_two_sided else self.change) < self._tol)
 
     def step(self) -> Record:
-        statistics, objective = self.model.expect()
-        objective = self.model.maximise(statistics, objective)
+        with np.errstate(under="ignore"):  # a share that rounds to nothing is nothing, whatever np.seterr asks for
+            statistics, objective = self.model.expect()
+            objective = self.model.maximise(statistics, objective)
         self.change, self.objective = objective - self.objective, objective
         change = {"change": self.change} if np.isfinite(self.change) else {}  # of the first there is none
         return {self._name: objective, **change}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from mercer._arrays import FloatArray
 from mercer._params import Integer, OneOf, RandomState, Real, check_value
 from mercer._posteriors import fall_back, log_of, log_posteriors, normalized_priors, posteriors
 from mercer._random import as_random_state
+from mercer._saved import saved
 from mercer.bayes._quadrature import integrate
 
 MASS_OFF = 1e-3  # from one, that the integral of a density may be
@@ -25,6 +26,7 @@ class BayesRisk(NamedTuple):
     method: str
 
 
+@saved("mercer.bayes.BayesClassifier", is_model=True)
 class BayesClassifier:
     r"""The rule of least risk, from the densities of the classes and their priors: nothing is fitted.
 
@@ -61,6 +63,8 @@ class BayesClassifier:
     -----
     Where all densities are zero the classes have their priors. The risk is found by adaptive quadrature in one and two
     dimensions, whose error bound comes with it, and by draws from the laws beyond, of the same number for each class.
+    `mercer.save` takes it where densities are laws of scipy.stats (of one feature, or `multivariate_normal`); functions are
+    refused, as no file can hold them. As nothing is fitted, it is no estimator: there is no `fit` and no `clone` of it.
 
     References
     ----------
@@ -89,7 +93,8 @@ class BayesClassifier:
         bounds: Any = None,
         n_features: int | None = None,
     ) -> None:
-        self._laws = [_Density.of(density, place) for place, density in enumerate(densities)]
+        self._densities = tuple(densities)
+        self._laws = [_Density(density, place) for place, density in enumerate(self._densities)]
         k = len(self._laws)
         if k == 0:
             raise ValueError("BayesClassifier: densities is empty; it must hold one density for each class.")
@@ -100,6 +105,8 @@ class BayesClassifier:
         self._costs = _checked_costs(costs, k)
         self.n_features_in_ = self._count_features(n_features)
         self._bounds = _checked_bounds(bounds, self.n_features_in_)
+        # What a file says of it, beside densities, costs and bounds.
+        self._priors, self._classes, self._n_features = self.priors_, self.classes_, self.n_features_in_
 
     def _count_features(self, given: int | None) -> int:
         said = {law.n_features for law in self._laws if law.n_features is not None}
@@ -219,45 +226,41 @@ class BayesClassifier:
         return np.column_stack([law.log_density(X) for law in self._laws])
 
 
-class _Density(NamedTuple):
+class _Density:
     """A density of the user's, or a frozen law, behind one face."""
 
-    log_density: Callable[[FloatArray], FloatArray]
-    draw: Callable[[int, int, Any], FloatArray]
-    n_features: int | None
-
-    @classmethod
-    def of(cls, given: Any, place: int) -> _Density:
-        owner = f"BayesClassifier: densities[{place}]"
-        has_log = hasattr(given, "logpdf")
-        if not (has_log or callable(given)):
+    def __init__(self, given: Any, place: int) -> None:
+        self._given, self._owner = given, f"BayesClassifier: densities[{place}]"
+        self._has_log = hasattr(given, "logpdf")
+        if not (self._has_log or callable(given)):
             raise TypeError(
-                f"{owner}={given!r} is not valid; it must be a callable or a frozen law of scipy.stats with a density."
+                f"{self._owner}={given!r} is not valid; it must be a callable or a frozen law of scipy.stats with a density."
             )
+        dimension = getattr(given, "dim", 1 if hasattr(given, "dist") else None)
+        self.n_features = None if dimension is None else int(dimension)
 
-        def log_density(X: FloatArray) -> FloatArray:
-            points = X[:, 0] if X.shape[1] == 1 else X
-            with np.errstate(divide="ignore"):
-                values = np.asarray(given.logpdf(points) if has_log else given(points), dtype=np.float64)
-            if values.shape not in ((len(X),), ()):
-                raise ValueError(
-                    f"{owner} gave values of the shape {values.shape} for {len(X)} points; it must be ({len(X)},)."
-                )
-            if not has_log:
-                if not (values >= 0).all():
-                    raise ValueError(f"{owner} gave {np.min(values):g}; densities must be numbers >= 0.")
-                values = log_of(values)
-            return np.broadcast_to(values, (len(X),))
+    def log_density(self, X: FloatArray) -> FloatArray:
+        """Of each row."""
+        points = X[:, 0] if X.shape[1] == 1 else X
+        with np.errstate(divide="ignore"):
+            values = np.asarray(self._given.logpdf(points) if self._has_log else self._given(points), dtype=np.float64)
+        if values.shape not in ((len(X),), ()):
+            raise ValueError(
+                f"{self._owner} gave values of the shape {values.shape} for {len(X)} points; it must be ({len(X)},)."
+            )
+        if not self._has_log:
+            if not (values >= 0).all():
+                raise ValueError(f"{self._owner} gave {np.min(values):g}; densities must be numbers >= 0.")
+            values = log_of(values)
+        return np.broadcast_to(values, (len(X),))
 
-        def draw(n: int, n_features: int, random: Any) -> FloatArray:
-            if not hasattr(given, "rvs"):
-                raise TypeError(
-                    f"{owner} cannot be drawn from; for method='monte_carlo' it must be a law with rvs, as of scipy.stats."
-                )
-            return np.asarray(given.rvs(size=n, random_state=random), dtype=np.float64).reshape(n, n_features)
-
-        dimension = getattr(given, "dim", None)
-        return cls(log_density, draw, int(dimension) if dimension is not None else (1 if hasattr(given, "dist") else None))
+    def draw(self, n: int, n_features: int, random: Any) -> FloatArray:
+        """Rows from it."""
+        if not hasattr(self._given, "rvs"):
+            raise TypeError(
+                f"{self._owner} cannot be drawn from; for method='monte_carlo' it must be a law with rvs, as of scipy.stats."
+            )
+        return np.asarray(self._given.rvs(size=n, random_state=random), dtype=np.float64).reshape(n, n_features)
 
 
 def _checked_costs(costs: Any, n_classes: int) -> FloatArray:

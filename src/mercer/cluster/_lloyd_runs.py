@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 from mercer._arrays import FloatArray
 from mercer._base import FitTask, run_solver
 from mercer._random import as_random_state
-from mercer._trace import Certificate, Outcome, Record, Status, log, native_progress
+from mercer._trace import Certificate, Outcome, Record, Status, log, native_progress, warn
 from mercer.cluster._lloyd import Labels, Lloyd, Problem, seed_plusplus
 
 
@@ -91,6 +91,12 @@ class Starts:
 
     def _count(self, n_init: int | str, is_given: bool) -> int:
         if is_given:
+            if isinstance(n_init, int) and n_init > 1:
+                warn(
+                    "Explicit initial center position passed: performing only one init in "
+                    f"{self._owner} instead of n_init={n_init}, which would all be the same; leave n_init at 'auto'.",
+                    RuntimeWarning,
+                )
             return 1
         if isinstance(n_init, int):
             return n_init

@@ -13,6 +13,10 @@ from sklearn.utils.validation import has_fit_parameter
 from mercer._arrays import FloatArray
 from mercer._params import ArrayLike, Having, Null, OneOf, Real
 from mercer._statistics import ROUNDING, Groups, GroupScatters, pooled_scatter
+from mercer._trace import Certificate, Outcome, Status
+
+WHITENED = "largest entry of a whitened covariance minus the identity"
+HALF_OF_THE_DIGITS = float(np.sqrt(np.finfo(np.float64).eps))
 
 COVARIANCE_RULES = {
     "shrinkage": OneOf("auto") | Real(least=0, most=1) | Null(),
@@ -147,6 +151,17 @@ def _by_estimator(estimator: Any, rows: FloatArray, weights: FloatArray | None) 
         raise ValueError(f"{type(estimator).__name__} does not have a covariance_ attribute")
     covariance: FloatArray = np.atleast_2d(np.asarray(fitted.covariance_, dtype=np.float64))
     return covariance
+
+
+def reached(method: str, condition: str, residual: float) -> Outcome:
+    """What a fit in closed form leaves of its equation, which is to hold to half of the digits."""
+    status = Status.CONVERGED.given(is_reached=residual <= HALF_OF_THE_DIGITS)
+    return Outcome(Certificate(method, status, None, condition, residual, HALF_OF_THE_DIGITS))
+
+
+def off_identity(covariance: FloatArray) -> float:
+    """The largest entry of a covariance minus the identity, which whitened rows should have."""
+    return float(np.abs(covariance - np.eye(len(covariance))).max(initial=0))
 
 
 def usable_deviations(variances: FloatArray, means: FloatArray) -> tuple[FloatArray, Any]:

@@ -19,8 +19,18 @@ from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, Null, OneOf, Real, Rule, check_params
 from mercer._posteriors import GenerativeClassifier, log_of, normalized_priors, present_classes, require_finite_rows
 from mercer._statistics import GroupMoments
+from mercer._trace import Outcome
 from mercer._tuning import Reals, Space
-from mercer.discriminant_analysis._covariances import COVARIANCE_RULES, Classes, Estimate, standardized, usable_deviations
+from mercer.discriminant_analysis._covariances import (
+    COVARIANCE_RULES,
+    WHITENED,
+    Classes,
+    Estimate,
+    off_identity,
+    reached,
+    standardized,
+    usable_deviations,
+)
 
 NEAR = 16.0  # of a sum of products: what single precision may lose of it, no log-odds show
 SINGULAR = 1e-13  # an eigenvalue of a correlation matrix that is zero but for rounding
@@ -32,6 +42,7 @@ class Solution(NamedTuple):
     coef: FloatArray  # of the inverse covariance times the means minus the centre
     centre_coef: FloatArray  # of the inverse covariance times the centre
     attributes: dict[str, Any]
+    outcome: Outcome
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GenerativeClassifier):  # type: ignore[misc]
@@ -78,6 +89,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         The directions; of "svd" and "eigen".
     xbar_ : array of shape (n_features,)
         The mean of the means by their priors; of "svd".
+    certificate_ : Certificate
+        Of "svd" and "eigen", how far the covariance within classes is from the identity in the directions that are kept; of
+        "lsqr", the gradient that the equations of the coefficients leave.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -182,7 +196,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             "_starts": log_of(priors) - 0.5 * np.einsum("ij,ij->i", solver.mean - solver.centre, found.coef),
             "_centre_line": found.centre_coef,
         }
-        return self._finish(task, attributes, unset=("covariance_", "explained_variance_ratio_", "scalings_", "xbar_"))
+        return self._finish(
+            task, attributes, found.outcome, unset=("covariance_", "explained_variance_ratio_", "scalings_", "xbar_")
+        )
 
     @staticmethod
     def _components(params: SimpleNamespace, n_classes: int, n_features: int) -> int:
@@ -299,7 +315,8 @@ class _Solver:
 
     def svd(self, n_components: int) -> Solution:
         """Whiten within classes, then turn to the directions between the means."""
-        whitening = self._whitening() / np.sqrt(self._factor)
+        whitening, residual = self._whitening()
+        whitening /= np.sqrt(self._factor)
         n_classes = len(self.mean)
         between = np.sqrt(self._total * self.priors / max(n_classes - 1, 1))[:, None] * ((self.mean - self.centre) @ whitening)
         _, lengths, directions = scipy.linalg.svd(between, full_matrices=False)
@@ -314,15 +331,22 @@ class _Solver:
         if self._params.store_covariance:
             attributes["covariance_"] = self._covariance()
         coef = (self.mean - self.centre) @ scalings @ scalings.T
-        return Solution(coef, whitening @ (whitening.T @ self.centre), attributes)
+        outcome = reached("whitening within classes", WHITENED, residual)
+        return Solution(coef, whitening @ (whitening.T @ self.centre), attributes, outcome)
 
     def lsqr(self, n_components: int) -> Solution:
         """Solve for the coefficients: those of least norm, of columns scaled to one, where the covariance is singular."""
         covariance = self._covariance()
         correlation, deviations = standardized(covariance, self.mean)
         targets = np.vstack([self.mean - self.centre, self.centre]) / deviations
-        solved = scipy.linalg.lstsq(correlation, targets.T)[0].T / deviations
-        return Solution(solved[:-1], solved[-1], {"covariance_": covariance})
+        solved = scipy.linalg.lstsq(correlation, targets.T)[0]
+        gradient = np.linalg.norm(correlation @ (correlation @ solved - targets.T), axis=0)
+        size = np.linalg.norm(correlation)
+        scale = size * (size * np.linalg.norm(solved, axis=0) + np.linalg.norm(targets, axis=1))
+        residual = float(np.divide(gradient, scale, out=np.zeros_like(scale), where=scale > 0).max())
+        lines = solved.T / deviations
+        outcome = reached("least squares on the covariance within classes", "relative gradient", residual)
+        return Solution(lines[:-1], lines[-1], {"covariance_": covariance}, outcome)
 
     def eigen(self, n_components: int) -> Solution:
         """Directions in which the variance between classes is largest against that within."""
@@ -341,13 +365,15 @@ class _Solver:
                 "directions out."
             )
         values, vectors = scipy.linalg.eigh((total - within) / scale, correlation)
+        outcome = reached("generalised eigenvectors", WHITENED, off_identity(vectors.T @ correlation @ vectors))
         values, vectors = values[::-1], vectors[:, ::-1] / deviations[:, None]
         attributes = {
             "covariance_": within,
             "scalings_": vectors,
             "explained_variance_ratio_": _shares_of(values)[:n_components],
         }
-        return Solution((self.mean - self.centre) @ vectors @ vectors.T, vectors @ (vectors.T @ self.centre), attributes)
+        coef = (self.mean - self.centre) @ vectors @ vectors.T
+        return Solution(coef, vectors @ (vectors.T @ self.centre), attributes, outcome)
 
     def _covariance(self) -> FloatArray:
         """Within classes, each with its prior for its weight."""
@@ -358,24 +384,29 @@ class _Solver:
         weighted: FloatArray = self._factor * np.tensordot(self.priors, of_classes, axes=1)
         return weighted
 
-    def _whitening(self) -> FloatArray:
+    def _whitening(self) -> tuple[FloatArray, float]:
         """A matrix A of (n_features, rank) for which A'SA = I, with S the scatter within classes over the weight of the
-        rows."""
+        rows, and what is left of that equation."""
         X, weights = self._classes.X, self._classes.weights
         if len(X) > X.shape[1]:
             covariance = self._classes.pooled(self.mean, np.full(len(self.mean), 1 / self._total))
             correlation, deviations = standardized(covariance, self.mean)
             values, vectors = scipy.linalg.eigh(correlation)
             lengths, vectors = np.sqrt(np.maximum(values[::-1], 0)), vectors[:, ::-1]
+            rank = int(np.sum(lengths > self._params.tol))
+            whitening = vectors[:, :rank] / lengths[:rank]
+            residual = off_identity(whitening.T @ correlation @ whitening)
         else:
             rows = X - self.mean[self._classes.codes]
             rows *= np.sqrt((np.ones(len(X)) if weights is None else weights) / self._total)[:, None]
             deviations, is_constant = usable_deviations((rows**2).sum(axis=0), self.mean)
-            _, lengths, lines = scipy.linalg.svd(np.where(is_constant, 0, rows / deviations), full_matrices=False)
-            vectors = lines.T
-        rank = int(np.sum(lengths > self._params.tol))
-        whitening: FloatArray = vectors[:, :rank] / lengths[:rank] / deviations[:, None]
-        return whitening
+            scaled = np.where(is_constant, 0, rows / deviations)
+            _, lengths, lines = scipy.linalg.svd(scaled, full_matrices=False)
+            rank = int(np.sum(lengths > self._params.tol))
+            whitening = lines[:rank].T / lengths[:rank]
+            whitened = scaled @ whitening
+            residual = off_identity(whitened.T @ whitened)
+        return whitening / deviations[:, None], residual
 
 
 def _as_peer(attributes: dict[str, FloatArray], dtype: Any) -> dict[str, FloatArray]:

@@ -18,7 +18,15 @@ from mercer._params import Bool, OneOf, Real, Rule, check_params
 from mercer._posteriors import GenerativeClassifier, log_of, normalized_priors, present_classes, require_finite_rows
 from mercer._statistics import GroupScatters
 from mercer._tuning import Reals, Space
-from mercer.discriminant_analysis._covariances import COVARIANCE_RULES, Classes, Estimate, standardized
+from mercer.discriminant_analysis._covariances import (
+    COVARIANCE_RULES,
+    WHITENED,
+    Classes,
+    Estimate,
+    off_identity,
+    reached,
+    standardized,
+)
 
 
 class QuadraticDiscriminantAnalysis(GenerativeClassifier):
@@ -59,6 +67,8 @@ class QuadraticDiscriminantAnalysis(GenerativeClassifier):
         The axes of each class, in columns.
     scalings_ : list of arrays of shape (n_features,)
         The variances along them.
+    certificate_ : Certificate
+        How far the covariances of the classes are from the identity once they are whitened.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -89,6 +99,8 @@ class QuadraticDiscriminantAnalysis(GenerativeClassifier):
         "normalizer": OneOf("n", "n-1"),
     }
     _search_space: ClassVar[Mapping[str, Space]] = {"reg_param": Reals(1e-6, 1.0, log=True)}
+    # Indicators of categories add up to one and may be constant in a class: its covariance is then singular.
+    _candidate_params: ClassVar[Mapping[str, Any]] = {"reg_param": 0.1}
 
     def __init__(
         self,
@@ -143,10 +155,13 @@ class QuadraticDiscriminantAnalysis(GenerativeClassifier):
         shares = scatters.weight / scatters.weight.sum()
         priors = shares if params.priors is None else normalized_priors(type(self).__name__, params.priors, len(labels))
         covariances = [self._covariance(params, estimate, classes, scatters, code, label) for code, label in enumerate(labels)]
-        factors = [
-            _whitening(covariance, mean, label, params)
-            for covariance, mean, label in zip(covariances, scatters.mean, labels, strict=True)
-        ]
+        factors, residuals = zip(
+            *(
+                _whitening(covariance, mean, label, params)
+                for covariance, mean, label in zip(covariances, scatters.mean, labels, strict=True)
+            ),
+            strict=True,
+        )
         axes = [_axes(covariance) for covariance in covariances]
         attributes = {
             "classes_": labels,
@@ -160,7 +175,8 @@ class QuadraticDiscriminantAnalysis(GenerativeClassifier):
         }
         if params.store_covariance:
             attributes["covariance_"] = covariances
-        return self._finish(task, attributes, unset=("covariance_",))
+        outcome = reached("Cholesky factors of the covariances", WHITENED, max(residuals))
+        return self._finish(task, attributes, outcome, unset=("covariance_",))
 
     @staticmethod
     def _covariance(
@@ -196,15 +212,15 @@ class QuadraticDiscriminantAnalysis(GenerativeClassifier):
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
 
-def _whitening(covariance: FloatArray, mean: FloatArray, label: Any, params: SimpleNamespace) -> FloatArray:
-    """A triangular P with P P' the inverse covariance, by the correlations: units do not matter. An error where they are
-    singular."""
+def _whitening(covariance: FloatArray, mean: FloatArray, label: Any, params: SimpleNamespace) -> tuple[FloatArray, float]:
+    """A triangular P with P P' the inverse covariance S, by the correlations: units do not matter. An error where they are
+    singular. And what is left of P'SP - I."""
     correlation, deviations = standardized(covariance, mean[None, :])
     least = float(scipy.linalg.eigvalsh(correlation, subset_by_index=[0, 0])[0])
     if not least > params.tol**2:
         raise np.linalg.LinAlgError(_singular(params, label, least))
-    factor: FloatArray = whitening(correlation, "tied") / deviations[:, None]
-    return factor
+    factor = whitening(correlation, "tied")
+    return factor / deviations[:, None], off_identity(factor.T @ correlation @ factor)
 
 
 def _axes(covariance: FloatArray) -> tuple[FloatArray, FloatArray]:

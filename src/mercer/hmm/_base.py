@@ -11,13 +11,15 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
-from mercer._arrays import FloatArray, check_weights, check_X, validate
+from mercer._arrays import FloatArray, check_weights, check_X, require_no_overflow, validate
 from mercer._base import FitTask, MercerEstimator, fit_method, run_solver
 from mercer._params import ArrayLike, Integer, OneOf, RandomState, Real, Rule, Verbosity, check_params, check_value
 from mercer._random import as_random_state
 from mercer._solvers.em import EM
-from mercer._trace import Status
+from mercer._trace import Status, warn
 from mercer.hmm._chain import Chain, Emissions, HiddenMarkov, States, Steps
+
+FEW = 10  # values, that an error shows
 
 
 class Letters(Rule):
@@ -52,7 +54,7 @@ class Monitor:
 class BaseHMM(MercerEstimator):
     """A chain of hidden states. Subclasses say what the states emit."""
 
-    _letters: ClassVar[str]
+    _names: ClassVar[Mapping[str, str]]  # what a fit moves: the attribute of each letter
     _shared_rules: ClassVar[dict[str, Rule]] = {
         "n_components": Integer(1),
         "startprob_prior": Real(least=0) | ArrayLike(),
@@ -118,6 +120,7 @@ class BaseHMM(MercerEstimator):
         X = check_X(self, X, finite="allow-nan")
         steps = self._steps(X, lengths)
         weights = check_weights(sequence_weight, steps.n_sequences, np.float64)
+        self._warn_of_what_is_replaced(params)
         random = as_random_state(params.random_state)
         chain = self._chain_to_start_from(params, random)
         model = HiddenMarkov(
@@ -148,6 +151,13 @@ class BaseHMM(MercerEstimator):
             bool(self.verbose),
             history,
             certificate is not None and certificate.status is Status.CONVERGED,
+        )
+
+    @monitor_.setter
+    def monitor_(self, monitor: Any) -> None:
+        raise AttributeError(
+            f"{type(self).__name__}: monitor_ tells how a fit went and cannot be set. To watch a fit, or to end it by a "
+            "rule of your own, give callbacks to set_callbacks; tol and n_iter say when it ends by itself."
         )
 
     def score(self, X: Any, lengths: Any = None) -> float:
@@ -236,6 +246,19 @@ class BaseHMM(MercerEstimator):
 
     # Parameters and data.
 
+    def _warn_of_what_is_replaced(self, params: SimpleNamespace) -> None:
+        """Of parameters that were set by hand; what an earlier fit has left is its own to replace."""
+        if hasattr(self, "certificate_"):
+            return
+        letters = [letter for letter in self._names if letter in params.init_params and hasattr(self, self._names[letter])]
+        if letters:
+            names = " and ".join(self._names[letter] for letter in letters)
+            rest = "".join(letter for letter in params.init_params if letter not in letters)
+            warn(
+                f"{type(self).__name__}: what was set as {names} will be overwritten, since init_params={params.init_params!r} "
+                f"makes it anew from the data. To start from it, give init_params={rest!r}."
+            )
+
     def _needs_init(self, letter: str, name: str, params: SimpleNamespace) -> bool:
         """Whether a parameter is to be made from data: asked for, or not there."""
         return letter in params.init_params or not hasattr(self, name)
@@ -309,9 +332,10 @@ class BaseHMM(MercerEstimator):
             return np.array([0, n])
         counts = np.asarray(lengths)
         if counts.ndim != 1 or counts.dtype.kind not in "iu" or (counts < 1).any():
+            given = repr(lengths) if counts.size <= FEW else f"an array of {counts.size} values of the type {counts.dtype}"
             raise ValueError(
-                f"{type(self).__name__}: lengths={lengths!r} is not valid; it must hold the number of steps of each sequence, "
-                "integers >= 1."
+                f"{type(self).__name__}: lengths={given} is not valid; it must hold the number of steps of each sequence, "
+                "integers >= 1 (there is no y)."
             )
         if counts.sum() != n:
             more = "more" if n > counts.sum() else "less"
@@ -320,6 +344,28 @@ class BaseHMM(MercerEstimator):
                 "lengths must say how many steps each sequence has, and sum to the rows of X."
             )
         return np.append(0, np.cumsum(counts)).astype(np.int64)
+
+
+def number_of_columns(name: str) -> property:
+    """`n_features` of a model, which the attribute of that name has said already; hmmlearn has it set before `sample`."""
+
+    def get(self: BaseHMM) -> int:
+        """The number of columns that a state emits."""
+        return int(np.shape(getattr(self, name))[-1])
+
+    def give(self: BaseHMM, n_features: int) -> None:
+        if not hasattr(self, name) or n_features != get(self):
+            has = f"{name} has {get(self)} columns" if hasattr(self, name) else f"{name} is not set"
+            raise AttributeError(f"{type(self).__name__}: n_features={n_features!r} is that of {name}, and {has}; set {name}.")
+
+    return property(get, give)
+
+
+def require_squares(estimator: BaseHMM, X: FloatArray) -> None:
+    """Refuse values whose squares, which covariances are made of, no number can hold."""
+    with np.errstate(over="ignore"):
+        if not np.isfinite(np.einsum("ij,ij->", X, X, dtype=np.float64)):
+            require_no_overflow(estimator, X, "squares of its values")
 
 
 def require_law(name: str, law: FloatArray) -> None:

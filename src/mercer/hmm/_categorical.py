@@ -91,7 +91,7 @@ class CategoricalHMM(BaseHMM):
     (0.01344, array([1, 0, 0]))
     """
 
-    _letters = "ste"
+    _names: ClassVar[Mapping[str, str]] = {"s": "startprob_", "t": "transmat_", "e": "emissionprob_"}
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {
         **BaseHMM._shared_rules,
         "emissionprob_prior": Real(least=0) | ArrayLike(),

@@ -13,7 +13,7 @@ from mercer._arrays import FloatArray
 from mercer._gaussians import COVARIANCE_TYPES, CovarianceType, Gaussians, Moments, require_positive, shape_of, whitening
 from mercer._params import ArrayLike, OneOf, Real, Rule, check_value
 from mercer.cluster import KMeans
-from mercer.hmm._base import BaseHMM, Letters
+from mercer.hmm._base import BaseHMM, Letters, number_of_columns, require_squares
 from mercer.hmm._normal import Belief, log_prior, mended, moved_means, outer, ratio, scatter_about
 
 
@@ -117,7 +117,7 @@ class GaussianHMM(BaseHMM):
     transmat_ : array of shape (n_components, n_components)
     means_ : array of shape (n_components, n_features)
     covars_ : array of shape (n_components, n_features, n_features)
-        Covariances as matrices, whatever their type; set in the shape of the type.
+        Covariances as matrices, whatever their type; set as such, or in the shape of the type.
     monitor_ : the history of the objective and whether it came to rest
     n_iter_ : int
     history_ : list of dict
@@ -148,7 +148,7 @@ class GaussianHMM(BaseHMM):
     [1, 0, 1]
     """
 
-    _letters = "stmc"
+    _names: ClassVar[Mapping[str, str]] = {"s": "startprob_", "t": "transmat_", "m": "means_", "c": "covars_"}
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {
         **BaseHMM._shared_rules,
         "covariance_type": OneOf(*COVARIANCE_TYPES),
@@ -201,10 +201,7 @@ class GaussianHMM(BaseHMM):
         self.init_params = init_params
         self.implementation = implementation
 
-    @property
-    def n_features(self) -> int:
-        """The number of columns that a state emits."""
-        return int(np.shape(self.means_)[1])
+    n_features = number_of_columns("means_")
 
     @property
     def covars_(self) -> FloatArray:
@@ -223,6 +220,7 @@ class GaussianHMM(BaseHMM):
         self._covars_ = _checked_covars(covars, self.covariance_type, self.n_components)
 
     def _emissions_from_data(self, X: FloatArray, params: SimpleNamespace, random: Any) -> GaussianEmissions:
+        require_squares(self, X)
         k, d = params.n_components, X.shape[1]
         if self._needs_init("m", "means_", params):
             means = KMeans(k, n_init=10, random_state=params.random_state).fit(X).cluster_centers_
@@ -273,13 +271,27 @@ def spread(covariance: FloatArray, kind: CovarianceType, n: int) -> FloatArray:
     return np.tile(diagonal, (n, 1)) if kind == "diag" else np.full(n, diagonal.mean())
 
 
+def _of_matrices(covars: FloatArray, kind: CovarianceType) -> FloatArray:
+    """Matrices, one a state, in the shape of a type that needs no matrix a state."""
+    if kind == "tied":
+        if not (covars == covars[:1]).all():
+            raise ValueError("'tied' covars must be one matrix for all states; got matrices that differ.")
+        return np.array(covars[0])
+    if (covars != covars * np.eye(covars.shape[-1])).any():
+        raise ValueError(f"'{kind}' covars have no values off the diagonal; got matrices that do.")
+    return np.diagonal(covars, axis1=1, axis2=2).copy()
+
+
 def _checked_covars(covars: Any, kind: CovarianceType, n_components: int) -> FloatArray:
-    """Covariances that are some, in the shape of their type; spherical ones may have a column a feature."""
+    """Covariances that are some, in the shape of their type, or as the matrices that `covars_` gives."""
     covars = np.array(covars, dtype=np.float64)
-    if kind == "spherical" and covars.ndim == 2:
-        if not (covars == covars[:, :1]).all():
+    if kind != "full" and covars.ndim == 3 and covars.shape[-1] == covars.shape[-2]:
+        covars = _of_matrices(covars, kind)
+    if kind == "spherical" and covars.ndim > 1:  # one variance, as often as there are features
+        variances = covars.reshape(len(covars), -1)
+        if not (variances == variances[:, :1]).all():
             raise ValueError("'spherical' covars must be one variance a state.")
-        covars = covars[:, 0].copy()
+        covars = variances[:, 0].copy()
     dimensions = {"spherical": 1, "diag": 2, "full": 3, "tied": 2}[kind]
     if covars.ndim != dimensions or (kind in ("tied", "full") and covars.shape[-1] != covars.shape[-2]):
         raise ValueError(

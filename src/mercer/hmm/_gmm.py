@@ -13,7 +13,7 @@ from mercer._arrays import FloatArray
 from mercer._gaussians import COVARIANCE_TYPES, CovarianceType, Gaussians, Moments, require_positive, shares_of, whitening
 from mercer._params import ArrayLike, Integer, Null, OneOf, Real, Rule
 from mercer.cluster import KMeans
-from mercer.hmm._base import BaseHMM, Letters, require_law
+from mercer.hmm._base import BaseHMM, Letters, number_of_columns, require_law, require_squares
 from mercer.hmm._chain import log_dirichlet, normalised
 from mercer.hmm._normal import Belief, log_prior, mended, moved_means, outer, ratio, scatter_about
 
@@ -184,7 +184,7 @@ class GMMHMM(BaseHMM):
     array([-0.,  5.])
     """
 
-    _letters = "stmcw"
+    _names: ClassVar[Mapping[str, str]] = {"s": "startprob_", "t": "transmat_", "m": "means_", "c": "covars_", "w": "weights_"}
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {
         **BaseHMM._shared_rules,
         "n_mix": Integer(1),
@@ -245,12 +245,10 @@ class GMMHMM(BaseHMM):
         self.init_params = init_params
         self.implementation = implementation
 
-    @property
-    def n_features(self) -> int:
-        """The number of columns that a state emits."""
-        return int(np.shape(self.means_)[2])
+    n_features = number_of_columns("means_")
 
     def _emissions_from_data(self, X: FloatArray, params: SimpleNamespace, random: Any) -> MixtureEmissions:
+        require_squares(self, X)
         k, m, d = params.n_components, params.n_mix, X.shape[1]
         moments = Moments.of(X, np.ones((len(X), 1)), X.mean(axis=0, dtype=np.float64)[None], "full")
         covariance = moments.scatter()[0] / max(len(X) - 1, 1) + params.min_covar * np.eye(d)

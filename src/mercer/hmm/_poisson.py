@@ -12,8 +12,10 @@ from scipy.special import gammaln
 
 from mercer._arrays import FloatArray
 from mercer._params import ArrayLike, Real, Rule
-from mercer.hmm._base import BaseHMM, Letters
+from mercer.hmm._base import BaseHMM, Letters, number_of_columns
 
+LEAST_SHARE = 1e-6  # of the mean, that a rate starts from: a few huge counts give a law that draws zeros, which forbid a count
+LARGEST = 2.0**53  # of the whole numbers that double precision tells apart
 LOG_OF_ZERO = -1e300  # a rate of zero allows no count but zero: 0 times this is zero, which it would not be of -infinity
 
 
@@ -90,7 +92,7 @@ class PoissonHMM(BaseHMM):
     array([ 0.86, 30.  ])
     """
 
-    _letters = "stl"
+    _names: ClassVar[Mapping[str, str]] = {"s": "startprob_", "t": "transmat_", "l": "lambdas_"}
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {
         **BaseHMM._shared_rules,
         "lambdas_prior": Real(least=0) | ArrayLike(),
@@ -131,16 +133,18 @@ class PoissonHMM(BaseHMM):
         self.init_params = init_params
         self.implementation = implementation
 
-    @property
-    def n_features(self) -> int:
-        """The number of columns that a state emits."""
-        return int(np.shape(self.lambdas_)[1])
+    n_features = number_of_columns("lambdas_")
 
     def _check_values(self, X: FloatArray) -> None:
         if (X < 0).any() or (np.floor(X) != X).any():
             raise ValueError("PoissonHMM: X must hold counts, whole numbers >= 0.")
 
     def _emissions_from_data(self, X: FloatArray, params: SimpleNamespace, random: Any) -> PoissonEmissions:
+        if X.max() > LARGEST:
+            raise ValueError(
+                f"PoissonHMM: X holds counts as large as {X.max():.3g}, and whole numbers are told apart up to {LARGEST:.3g}. "
+                "Scale X: count in larger units."
+            )
         k, d = params.n_components, X.shape[1]
         if not self._needs_init("l", "lambdas_", params):
             return self._made(self.lambdas_)
@@ -148,7 +152,8 @@ class PoissonHMM(BaseHMM):
         mean, variance = float(X.mean(dtype=np.float64)), float(X.var(dtype=np.float64))
         if mean == 0 or variance == 0:
             return self._made(np.full((k, d), mean))
-        return self._made(random.gamma(shape=mean**2 / variance, scale=variance / mean, size=(k, d)))
+        drawn = random.gamma(shape=mean**2 / variance, scale=variance / mean, size=(k, d))
+        return self._made(np.maximum(drawn, LEAST_SHARE * mean))
 
     def _emissions(self) -> PoissonEmissions:
         return self._made(self.lambdas_)

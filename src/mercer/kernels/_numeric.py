@@ -38,8 +38,14 @@ def resolve_gamma(gamma: Gamma, X: Any) -> float:
     if gamma == "scale":
         rows: Any = X if sp.issparse(X) else np.asarray(X)
         rows = rows.astype(np.float64) if sp.issparse(rows) else rows
-        # E[x^2] - E[x]^2, which is what a sparse matrix can say of itself.
-        variance = float(rows.multiply(rows).mean() - rows.mean() ** 2 if sp.issparse(rows) else rows.var(dtype=np.float64))
+        with np.errstate(over="ignore", invalid="ignore"):
+            # E[x^2] - E[x]^2, which is what a sparse matrix can say of itself.
+            variance = float(rows.multiply(rows).mean() - rows.mean() ** 2 if sp.issparse(rows) else rows.var(dtype=np.float64))
+        if not np.isfinite(variance):
+            raise ValueError(
+                "gamma='scale' is one over the variance of X, which overflows: X holds values as large as "
+                f"{np.abs(rows.data if sp.issparse(rows) else rows).max():.3g}. Scale X, or give gamma as a number."
+            )
         return 1.0 / (rows.shape[1] * variance) if variance > 0 else 1.0
     return 1.0 / np.shape(X)[1] if gamma is None or isinstance(gamma, str) else float(gamma)
 

@@ -28,12 +28,13 @@ def check_shares(value: Any, n_components: int) -> FloatArray | None:
     weights = check_given("weights", value, (n_components,))
     if ((weights < 0) | (weights > 1)).any():
         raise ValueError(
-            "The parameter 'weights' should be in the range [0, 1], but got max value "
-            f"{weights.min():.5f}, min value {weights.max():.5f}"
+            "The parameter 'weights' should be in the range [0, 1], but got values from "
+            f"{weights.min():.5f} to {weights.max():.5f}"
         )
-    if not np.allclose(np.abs(1 - weights.sum()), 0):
-        raise ValueError(f"The parameter 'weights' should be normalized, but got sum(weights) = {weights.sum():.5f}")
-    return weights
+    total = weights.sum()
+    if abs(1 - total) > (1e-6 if getattr(value, "dtype", None) == np.float32 else 1e-8):
+        raise ValueError(f"The parameter 'weights' should be normalized, but got sum(weights) = {total:.5f}")
+    return np.asarray(weights / total)
 
 
 def check_means(value: Any, n_components: int, n_features: int) -> FloatArray | None:

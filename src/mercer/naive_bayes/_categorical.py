@@ -65,6 +65,7 @@ class CategoricalNB(CountingNaiveBayes):
     -----
     A category that no row of the fit had says nothing: it is left out of the sum, as if the cell were missing. scikit-learn
     raises an error. With `alpha=0` a row may be impossible under a class; one that is impossible under all has their priors.
+    There is no `certificate_`: sums and shares solve no equation of which something could be left.
 
     References
     ----------

@@ -99,7 +99,8 @@ class MultinomialNB(FeatureCounts):
     Notes
     -----
     One pass over the entries of X. With `alpha=0` a feature that never came in a class is impossible there, and a row that is
-    impossible under all classes has their priors; in scikit-learn such rows are NaN.
+    impossible under all classes has their priors; in scikit-learn such rows are NaN. There is no `certificate_`: sums and
+    shares solve no equation of which something could be left.
 
     References
     ----------
@@ -171,7 +172,8 @@ class ComplementNB(FeatureCounts):
 
     Notes
     -----
-    One pass over the entries of X.
+    One pass over the entries of X. There is no `certificate_`: sums and shares solve no equation of which something could be
+    left.
 
     References
     ----------
@@ -254,7 +256,7 @@ class BernoulliNB(FeatureCounts):
     Notes
     -----
     One pass over the entries of X. With `alpha=0` a row may be impossible under a class; one that is impossible under all has
-    their priors.
+    their priors. There is no `certificate_`: sums and shares solve no equation of which something could be left.
 
     References
     ----------

@@ -55,6 +55,7 @@ class GaussianNB(NaiveBayesClassifier):
     One pass over X, O(n d). Moments of parts add up without a loss of digits, so that `partial_fit` of all parts is `fit` of
     all rows. Where every variance is zero and nothing is added, they are taken to be what rounding leaves of the means: equal
     rows are then sure, and all others impossible under a class. A row that is impossible under all classes has their priors.
+    There is no `certificate_`: sums and shares solve no equation of which something could be left.
 
     References
     ----------

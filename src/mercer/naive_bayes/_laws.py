@@ -3,7 +3,6 @@ nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -37,6 +36,10 @@ class Rows(NamedTuple):
     codes: npt.NDArray[np.intp]
     weights: FloatArray
     n_classes: int
+
+    @classmethod
+    def of(cls, codes: npt.NDArray[np.intp], weights: FloatArray | None, n_classes: int) -> Rows:
+        return cls(codes, np.ones(len(codes)) if weights is None else weights, n_classes)
 
     def present(self, is_there: npt.NDArray[np.bool_]) -> Rows:
         return Rows(self.codes[is_there], self.weights[is_there], self.n_classes)
@@ -109,6 +112,11 @@ class GaussianLaw:
     @classmethod
     def of(cls, values: FloatArray, rows: Rows, smoothing: float) -> Self:
         moments = GroupMoments.of(values[:, None], rows.codes, rows.n_classes, rows.weights, n_threads=1)
+        return cls.of_moments(moments, smoothing)
+
+    @classmethod
+    def of_moments(cls, moments: GroupMoments, smoothing: float) -> Self:
+        """Of one column."""
         total = moments.total()
         of_all = total.deviation[0] / total.weight[0]
         is_there = moments.weight[:, 0] > 0
@@ -137,11 +145,10 @@ class BernoulliLaw:
     name = BERNOULLI
 
     @classmethod
-    def of(cls, values: FloatArray, rows: Rows, alpha: float) -> Self:
-        count = rows.sums()
-        of_all = float(np.average(values, weights=rows.weights))
-        smoothed, total = rows.sums(values) + alpha, count + 2 * alpha
-        return cls(np.divide(smoothed, total, out=np.full(rows.n_classes, of_all), where=total > 0))
+    def of_sums(cls, weight: FloatArray, ones: FloatArray, alpha: float) -> Self:
+        """From the weight of the values in each class, and that of the ones."""
+        of_all, total = ones.sum() / weight.sum(), weight + 2 * alpha
+        return cls(np.divide(ones + alpha, total, out=np.full(len(weight), of_all), where=total > 0))
 
     def log_densities(self, column: Column) -> FloatArray:
         values = numbers_of(column)
@@ -159,10 +166,9 @@ class CategoricalLaw:
     name = CATEGORICAL
 
     @classmethod
-    def of(cls, levels: tuple[str, ...], places: npt.NDArray[np.intp], rows: Rows, alpha: float) -> Self:
-        n_levels = len(levels)
-        counted = np.bincount(rows.codes * n_levels + places, weights=rows.weights, minlength=rows.n_classes * n_levels)
-        smoothed = counted.reshape(rows.n_classes, n_levels) + alpha
+    def of_counts(cls, levels: tuple[str, ...], counts: FloatArray, alpha: float) -> Self:
+        """From the weight of each level in each class."""
+        smoothed = counts + alpha
         total = smoothed.sum(axis=1, keepdims=True)
         of_all = np.broadcast_to(smoothed.sum(axis=0) / smoothed.sum(), smoothed.shape).copy()
         return cls(levels, np.divide(smoothed, total, out=of_all, where=total > 0))
@@ -186,10 +192,10 @@ class PoissonLaw:
     name = POISSON
 
     @classmethod
-    def of(cls, values: FloatArray, rows: Rows, alpha: float) -> Self:
-        of_all = float(np.average(values, weights=rows.weights))
-        total = rows.sums() + alpha
-        return cls(np.divide(rows.sums(values) + alpha * of_all, total, out=np.full(rows.n_classes, of_all), where=total > 0))
+    def of_sums(cls, weight: FloatArray, counts: FloatArray, alpha: float) -> Self:
+        """From the weight of the rows of each class, and the sum of their counts."""
+        of_all, total = counts.sum() / weight.sum(), weight + alpha
+        return cls(np.divide(counts + alpha * of_all, total, out=np.full(len(weight), of_all), where=total > 0))
 
     def log_densities(self, column: Column) -> FloatArray:
         values = numbers_of(column)
@@ -253,30 +259,25 @@ def _silverman(values: FloatArray, weights: FloatArray) -> float:
     return float(0.9 * spread * cumulated[-1] ** -0.2)
 
 
-def choose_law(column: Column, rows: Rows) -> str:
-    """The name of the law that suits a column.
+def choose_law(storage: str, values: FloatArray, rows: Rows, *, may_be_kernel: bool) -> str:
+    """The name of the law that suits the numbers of a column, all of which are present and of some weight.
 
-    Words are categories; truths, and numbers that are 0 and 1 alone, Bernoulli; counts Poisson where that is likelier than
-    normal (by Schwarz's criterion); all other numbers normal, unless a kernel density is better by more than `GAIN` a row on
-    values that it has not seen.
+    Truths, and numbers that are 0 and 1 alone, are Bernoulli; counts Poisson where that is likelier than normal (by Schwarz's
+    criterion); all other numbers normal, unless a kernel density is better by more than `GAIN` a row on values that it has not
+    seen.
     """
-    if column.storage == WORDS:
-        return CATEGORICAL if len(column.levels) > 1 else CONSTANT
-    values = numbers_of(column)
-    is_there = ~np.isnan(values) & (rows.weights > 0)
-    values, rows = values[is_there], rows.present(is_there)
-    if len(values) == 0 or values.min() == values.max():
+    if values.min() == values.max():
         return CONSTANT
     if np.isin(values, (0, 1)).all():
         return BERNOULLI
     gaussian = GaussianLaw.of(values, rows, 1e-9)
-    if column.storage not in (MOMENT, DURATION) and values.min() >= 0 and (values == np.floor(values)).all():
-        poisson = PoissonLaw.of(values, rows, 0.0)
+    if storage not in (MOMENT, DURATION) and values.min() >= 0 and (values == np.floor(values)).all():
+        poisson = PoissonLaw.of_sums(rows.sums(), rows.sums(values), 0.0)
         if _likelihood(poisson, values, rows) + 0.5 * rows.n_classes * np.log(rows.weights.sum()) > _likelihood(
             gaussian, values, rows
         ):
             return POISSON
-    return KERNEL if _gain_of_kernel(gaussian, values, rows) > GAIN else GAUSSIAN
+    return KERNEL if may_be_kernel and _gain_of_kernel(gaussian, values, rows) > GAIN else GAUSSIAN
 
 
 def _likelihood(law: GaussianLaw | PoissonLaw, values: FloatArray, rows: Rows) -> float:
@@ -304,45 +305,3 @@ def _gain_of_kernel(gaussian: GaussianLaw, values: FloatArray, rows: Rows) -> fl
         total += float(weights @ (left_out - of_gaussian))
         weight += float(weights.sum())
     return total / weight if weight > 0 else 0.0
-
-
-def fit_law(name: str, column: Column, rows: Rows, alpha: float, smoothing: float) -> Law:
-    """The law of this name, fitted to the rows that have a value; an error where the values are not such."""
-    if name == CONSTANT or (column.is_missing | (rows.weights == 0)).all():
-        return ConstantLaw(rows.n_classes)
-    if name == CATEGORICAL:
-        levels, places = words_of(column)
-        is_there = (places >= 0) & (rows.weights > 0)
-        used, places = np.unique(places[is_there], return_inverse=True)
-        return CategoricalLaw.of(tuple(levels[place] for place in used), places, rows.present(is_there), alpha)
-    if column.storage == WORDS:
-        raise ValueError(
-            f"NaiveBayes: laws={{{column.name!r}: {name!r}}} is not valid: the column holds words; its "
-            f"law must be 'categorical'."
-        )
-    values = numbers_of(column)
-    is_there = ~np.isnan(values) & (rows.weights > 0)
-    values, rows = values[is_there], rows.present(is_there)
-    _require(name, column.name, values)
-    makers: dict[str, Callable[[], Law]] = {
-        GAUSSIAN: lambda: GaussianLaw.of(values, rows, smoothing),
-        BERNOULLI: lambda: BernoulliLaw.of(values, rows, alpha),
-        POISSON: lambda: PoissonLaw.of(values, rows, alpha),
-        KERNEL: lambda: KernelLaw.of(values, rows, smoothing),
-    }
-    return makers[name]()
-
-
-def _require(name: str, column: str, values: FloatArray) -> None:
-    """Refuse values that a law cannot have."""
-    fits: dict[str, tuple[Any, str]] = {
-        BERNOULLI: (np.isin(values, (0, 1)), "0 and 1"),
-        POISSON: ((values >= 0) & (values == np.floor(values)), "whole numbers >= 0"),
-    }
-    does_fit, wanted = fits.get(name, (np.isfinite(values), "finite numbers"))
-    if not does_fit.all():
-        raise ValueError(
-            f"NaiveBayes: laws={{{column!r}: {name!r}}} is not valid: the column holds "
-            f"{values[~does_fit][0]:g}; values must be "
-            f"{wanted}."
-        )

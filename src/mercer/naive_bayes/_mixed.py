@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_consistent_length
+from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._arrays import FloatArray, check_labels, check_weights
+from mercer._arrays import FloatArray, check_labels, check_weights, places_of_labels
 from mercer._base import FitTask, fit_method
 from mercer._columns import MOMENT, WORDS, Table
 from mercer._compat import validate_data
+from mercer._labels import Labels
 from mercer._params import ArrayLike, Mapped, Null, Real, Rule, check_params
 from mercer._posteriors import fall_back, log_of, normalized_priors, present_classes
 from mercer._tuning import Reals, Space
-from mercer.naive_bayes._base import NaiveBayesClassifier
-from mercer.naive_bayes._laws import BERNOULLI, CATEGORICAL, GAUSSIAN, KERNEL, POISSON, Law, Rows, choose_law, fit_law
+from mercer.naive_bayes._base import NaiveBayesClassifier, known_labels
+from mercer.naive_bayes._laws import BERNOULLI, CATEGORICAL, GAUSSIAN, KERNEL, POISSON, KernelLaw, Rows
+from mercer.naive_bayes._sums import Sums, learn
 
 LARGEST = 1e150  # whose square is still a number
 LAWS = (GAUSSIAN, BERNOULLI, CATEGORICAL, POISSON, KERNEL)
@@ -58,7 +61,8 @@ class NaiveBayes(NaiveBayesClassifier):
     -----
     A cell that is missing is left out, of the fit and of the sum, as are a category that the fit has not seen and a value that
     the column's law cannot have. A row that is impossible under all classes has their priors. `log_odds` says what each column
-    of a row adds to the log-odds: the evidence behind a prediction.
+    of a row adds to the log-odds: the evidence behind a prediction. There is no `certificate_`: sums and shares solve no
+    equation of which something could be left.
 
     References
     ----------
@@ -112,32 +116,98 @@ class NaiveBayes(NaiveBayesClassifier):
         self
         """
         params = check_params(self)
-        table = self._read(X, reset=True)
+        table = self._read(X, reset=True, is_learnt=True)
         labels, codes = check_labels(y)
         check_consistent_length(np.empty(table.n_rows), codes)
-        given = check_weights(sample_weight, table.n_rows, np.float64)
-        labels, codes, _ = present_classes(labels, codes, given)
-        weights = np.ones(table.n_rows) if given is None else given
+        weights = check_weights(sample_weight, table.n_rows, np.float64)
+        labels, codes, _ = present_classes(labels, codes, weights)
         task = FitTask.start(self, X, y)
-        rows = Rows(codes, weights, len(labels))
-        count = rows.sums()
+        rows = Rows.of(codes, weights, len(labels))
+        return self._finish(task, self._learnt(params, table, labels, rows, rows.sums(), None))
+
+    @fit_method
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows to those seen so far.
+
+        The laws that are not given in `laws` are chosen by the first rows in which a column has two values, and stay. Sums of
+        parts add up to those of all rows, so that the result is that of `fit` with these laws. A kernel density keeps its rows
+        instead: none is chosen, and one that is given, or that `fit` has chosen, is refused.
+
+        Parameters
+        ----------
+        X : pandas or polars DataFrame, dict of columns, or array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like, default=None
+            All classes that will ever come; needed on the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        params = check_params(self)
+        is_first = not hasattr(self, "classes_")
+        labels = known_labels(self, classes)
+        table = self._read(X, reset=is_first, is_learnt=True)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(np.empty(table.n_rows), y)
+        codes = places_of_labels(self, y, labels)
+        weights = check_weights(sample_weight, table.n_rows, np.float64)
+        task = FitTask.start(self, X, y)
+        rows = Rows.of(codes, weights, len(labels))
+        self._require_sums(params, table)
+        count = rows.sums() if is_first else self.class_count_ + rows.sums()
+        before = None if is_first else self._sums
+        return self._finish(task, self._learnt(params, table, labels, rows, count, before, is_part=True))
+
+    def _require_sums(self, params: SimpleNamespace, table: Table) -> None:
+        """Refuse kernel densities."""
+        given = [table.names[number] for number, law in self._names_of_laws(params.laws, table).items() if law == KERNEL]
+        chosen = [name for name, law in getattr(self, "laws_", {}).items() if law == KERNEL]
+        if names := given or chosen:
+            raise ValueError(
+                f"NaiveBayes: partial_fit cannot go on with the kernel density of column {names[0]!r}, which keeps all "
+                "rows where other laws keep sums that add up. Name another law, such as "
+                f"laws={{{names[0]!r}: 'gaussian'}}, and begin "
+                "anew with a clone, or fit all rows at once."
+            )
+
+    def _learnt(
+        self,
+        params: SimpleNamespace,
+        table: Table,
+        labels: Labels,
+        rows: Rows,
+        count: FloatArray,
+        before: Sequence[Sums | None] | None,
+        *,
+        is_part: bool = False,
+    ) -> dict[str, Any]:
+        """All attributes, from rows and the sums of those before."""
         priors = count / count.sum() if params.priors is None else normalized_priors("NaiveBayes", params.priors, len(labels))
-        names = self._names_of_laws(params.laws, table)
-        laws: list[Law] = []
-        for number in range(len(table.names)):
-            column = table.column(number)
-            name = names.get(number) or choose_law(column, rows)
-            laws.append(fit_law(name, column, rows, params.alpha, params.var_smoothing))
-        attributes = {
+        given = self._names_of_laws(params.laws, table)
+        found = [
+            learn(
+                None if before is None else before[number],
+                table.column(number),
+                rows,
+                given.get(number),
+                params.var_smoothing,
+                is_part=is_part,
+            )
+            for number in range(len(table.names))
+        ]
+        laws = [each if isinstance(each, KernelLaw) else each.law(params.alpha, params.var_smoothing) for each in found]
+        return {
             "classes_": labels,
             "class_count_": count,
             "class_prior_": priors,
             "laws_": {name: law.name for name, law in zip(table.names, laws, strict=True)},
             "_laws": tuple(laws),
+            "_sums": tuple(None if isinstance(each, KernelLaw) else each for each in found),
         }
-        return self._finish(task, attributes)
 
-    def _read(self, X: Any, *, reset: bool) -> Table:
+    def _read(self, X: Any, *, reset: bool, is_learnt: bool = False) -> Table:
         """The table, whose names and number of columns are recorded or compared, and whose numbers are finite or missing."""
         is_dict = isinstance(X, Mapping)
         table = Table.of(X, "NaiveBayes")
@@ -149,7 +219,7 @@ class NaiveBayes(NaiveBayesClassifier):
             column = table.column(number)
             if column.storage in (WORDS, MOMENT):
                 continue
-            if reset and (largest := np.fmax.reduce(np.abs(column.values), initial=0)) > LARGEST and np.isfinite(largest):
+            if is_learnt and (largest := np.fmax.reduce(np.abs(column.values), initial=0)) > LARGEST and np.isfinite(largest):
                 raise ValueError(
                     f"NaiveBayes: column {column.name!r} of X holds values as large as {largest:.3g}, whose squares overflow. "
                     "Scale X to moderate values first."

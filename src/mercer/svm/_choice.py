@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from functools import partial
 from types import SimpleNamespace
@@ -31,10 +32,11 @@ from mercer._stand_in import stand_in
 from mercer._tuning import Space
 from mercer.metrics import accuracy_score, get_scorer, r2_score
 from mercer.svm._block_smo import BLOCK, BlockSMO
+from mercer.svm._kernel_classifier import class_scores, labels_of, pairs_of
 from mercer.svm._kernel_machine import KernelMachine, Sample
 from mercer.svm._lines import AllLines, LineCache, Lines
 from mercer.svm._machines import Part
-from mercer.svm._svc import SVC, class_scores, labels_of, pairs_of
+from mercer.svm._svc import SVC
 from mercer.svm._svr import SVR
 
 COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -166,12 +168,12 @@ class MachineChoice(KernelMachine):
         rows = sample.places[test]
         return [self._score(np.column_stack(found[cost]), take_rows(y, rows), sample, params) for cost in params.costs]
 
+    @abstractmethod
     def _fold_parts(self, sample: Sample, train: Any, params: SimpleNamespace) -> list[Part]:
         """The problems of the training rows, with a value for every row of the sample."""
-        raise NotImplementedError
 
-    def _score(self, values: FloatArray, y: Any, sample: Sample, params: SimpleNamespace) -> float:
-        raise NotImplementedError
+    @abstractmethod
+    def _score(self, values: FloatArray, y: Any, sample: Sample, params: SimpleNamespace) -> float: ...
 
 
 class SVCCV(MachineChoice, SVC):

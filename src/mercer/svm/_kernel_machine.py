@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
@@ -108,7 +109,7 @@ class Sample:
         return take_rows(self.X, index)
 
 
-class KernelMachine(MercerEstimator):
+class KernelMachine(MercerEstimator, ABC):
     """What all five machines share."""
 
     _parameter_rules: ClassVar[dict[str, Rule]] = {
@@ -240,9 +241,9 @@ class KernelMachine(MercerEstimator):
         rows = {"_fit_rows": sample.X} if is_function(sample.params.kernel) else {}
         return {"shape_fit_": shape, "_kernel": sample.kernel, **rows}
 
+    @abstractmethod
     def _fitted(self, sample: Sample, solver: Machines) -> dict[str, Any]:
         """The attributes of what the parts hold now."""
-        raise NotImplementedError
 
     def _support(self, sample: Sample, is_support: Any, coef: FloatArray, intercept: FloatArray) -> dict[str, Any]:
         """Attributes of the chosen rows of the sample (a mask or an order) with their coefficients, a column each."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -36,25 +37,25 @@ class MachineData:
         return self.targets if self.classes is None else self.classes[self.targets]
 
 
-class LinearMachine(MercerEstimator):
+class LinearMachine(MercerEstimator, ABC):
     """What support vector classification and regression share."""
 
     loss: str
     dual: bool | str
 
+    @abstractmethod
     def _check(self) -> SimpleNamespace:
         """The parameters, checked one by one and against each other."""
-        raise NotImplementedError
 
-    def _check_data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> MachineData:
-        raise NotImplementedError
+    @abstractmethod
+    def _check_data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> MachineData: ...
 
+    @abstractmethod
     def _lock_step(self, data: MachineData, params: SimpleNamespace, before: LockStep | None) -> LockStep:
         """The solvers, which start where those of another C ended, if their method can."""
-        raise NotImplementedError
 
-    def _attributes(self, data: MachineData, params: SimpleNamespace, coef: FloatArray, intercept: Any) -> dict[str, Any]:
-        raise NotImplementedError
+    @abstractmethod
+    def _attributes(self, data: MachineData, params: SimpleNamespace, coef: FloatArray, intercept: Any) -> dict[str, Any]: ...
 
     def _solve(self, data: MachineData, params: SimpleNamespace, before: LockStep | None = None) -> LockStep:
         """Find the coefficients and store them."""

@@ -12,9 +12,9 @@ from mercer._arrays import FloatArray
 from mercer._params import Rule
 from mercer._tuning import Reals, Space
 from mercer.svm._dual import Index, nu_classification
+from mercer.svm._kernel_classifier import KernelClassifier
 from mercer.svm._kernel_machine import GAMMAS, SHARE
 from mercer.svm._machines import Part
-from mercer.svm._svc import KernelClassifier
 
 
 class NuSVC(KernelClassifier):

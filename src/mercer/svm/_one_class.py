@@ -121,11 +121,16 @@ history_, certificate_, n_features_in_, feature_names_in_
 
     @staticmethod
     def _bias_of(part: Part, sample: Sample) -> float:
-        """Minus rho, so that rows on the boundary are within it: by no more than the tolerance, and what rounding may take."""
+        """Minus rho, so that rows on the boundary are within it: by no more than the tolerance, and what rounding may take.
+
+        The same rows that are asked for again (sparse, in other blocks) round otherwise, by what kernel and number of support
+        vectors say; a thousandth of the tolerance is far beyond that, and far within what rho is known to.
+        """
         slopes = part.slopes
         is_free = (part.duals > part.dual.low) & (part.duals < part.dual.up)
         rounding = 16 * float(np.finfo(sample.dtype).eps) * float(np.abs(slopes).max())
-        return max(part.biases[0], -float(slopes[is_free].min(initial=np.inf))) + rounding
+        slack = rounding + 1e-3 * float(sample.params.tol)
+        return max(float(part.biases[0]), -float(slopes[is_free].min(initial=np.inf))) + slack
 
     def decision_function(self, X: Any) -> FloatArray:
         """How far rows are from the boundary, of shape (n_samples,): negative for outliers."""

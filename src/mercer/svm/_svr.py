@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
@@ -51,8 +52,8 @@ class KernelRegressor(RegressorMixin, KernelMachine):  # type: ignore[misc]  # s
         rows = np.arange(len(sample.targets), dtype=np.int32)
         return [Part(rows, lambda C: self._problem(sample.targets, C * sample.weights, params))]
 
-    def _problem(self, y: FloatArray, costs: FloatArray, params: SimpleNamespace) -> Dual:
-        raise NotImplementedError
+    @abstractmethod
+    def _problem(self, y: FloatArray, costs: FloatArray, params: SimpleNamespace) -> Dual: ...
 
     def _fitted(self, sample: Sample, solver: Machines) -> dict[str, Any]:
         part = solver.parts[0]
