@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from mercer._tuning import (
         Choices as Choices,
         Integers as Integers,
+        JointSweep as JointSweep,
         OutOfBagSweep as OutOfBagSweep,
         OutOfBagView as OutOfBagView,
         Reals as Reals,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = exports(
     __name__,
     {
-        "mercer._tuning": ("Choices", "Integers", "OutOfBagSweep", "OutOfBagView", "Reals", "Sweep"),
+        "mercer._tuning": ("Choices", "Integers", "JointSweep", "OutOfBagSweep", "OutOfBagView", "Reals", "Sweep"),
         "._evaluate.evaluate": ("evaluate",),
         "._evaluate.evaluation": ("Evaluation",),
         "._thresholds.classifier": ("TunedThresholdClassifier",),

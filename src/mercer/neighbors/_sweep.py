@@ -1,8 +1,8 @@
-"""Many numbers of neighbours and ways to weight them from one search (see `_tuning.Sweep`)."""
+"""Many numbers of neighbours and ways to weight them from one search (see `_tuning.JointSweep`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from threading import Lock
 from typing import Any, Self
 
@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
-from mercer._candidates import Candidates
+from mercer._candidates import Candidates, clones_at, require_swept
+from mercer._params import check_params
 from mercer._saved import saved
 from mercer.neighbors._search import IntArray, Search
 
@@ -64,6 +65,8 @@ class NeighborsSweep:
     def sweep(self, X: Any, y: Any, name: str, values: Sequence[Any], *, sample_weight: Any = None) -> Iterator[Self]:
         """Fitted clones, one for each value in the order given, which search once for all of them.
 
+        `sweep_points` is the same for several parameters.
+
         Parameters
         ----------
         X, y
@@ -77,13 +80,44 @@ class NeighborsSweep:
         -------
         iterator of estimators
         """
-        if sample_weight is not None:
-            raise TypeError(f"{type(self).__name__}.fit() takes no sample_weight: rows cannot be weighted.")
+        _refuse_weights(self, sample_weight)
         candidates = Candidates(self, name, values, self.sweep_parameters())
-        most = max(params.n_neighbors for params in candidates.params)
-        first = candidates.estimators[0].fit(X, y)
-        shared = RecallingSearch(first._search.measure, first._search.index, most)
-        fitted = {key: value for key, value in vars(first).items() if key not in first.get_params(deep=False)}
-        for each in candidates.estimators:
-            vars(each).update({**fitted, "_search": shared})
-        return iter(candidates.estimators)
+        return _fitted_together(candidates.estimators, max(params.n_neighbors for params in candidates.params), X, y)
+
+    def sweep_points(self, X: Any, y: Any, points: Sequence[Mapping[str, Any]], *, sample_weight: Any = None) -> Iterator[Self]:
+        """Fitted clones, one for each point in the order given, which search once for all of them.
+
+        Parameters
+        ----------
+        X, y
+            As for `fit`.
+        points : sequence of mappings
+            Each gives values to parameters that `sweep` takes.
+        sample_weight : None
+            Rows cannot be weighted.
+
+        Returns
+        -------
+        iterator of estimators
+        """
+        _refuse_weights(self, sample_weight)
+        if len(points) == 0:
+            raise ValueError(f"{type(self).__name__}: there are no points to sweep; there must be one at least.")
+        require_swept(self, (name for point in points for name in point), self.sweep_parameters())
+        estimators = clones_at(self, points)
+        return _fitted_together(estimators, max(check_params(each).n_neighbors for each in estimators), X, y)
+
+
+def _refuse_weights(estimator: Any, sample_weight: Any) -> None:
+    if sample_weight is not None:
+        raise TypeError(f"{type(estimator).__name__}.fit() takes no sample_weight: rows cannot be weighted.")
+
+
+def _fitted_together(estimators: list[Any], most: int, X: Any, y: Any) -> Iterator[Any]:
+    """The first fitted, and the others with what it has found: one search of at most so many neighbours serves all."""
+    first = estimators[0].fit(X, y)
+    shared = RecallingSearch(first._search.measure, first._search.index, most)
+    fitted = {key: value for key, value in vars(first).items() if key not in first.get_params(deep=False)}
+    for each in estimators:
+        vars(each).update({**fitted, "_search": shared})
+    return iter(estimators)

@@ -23,13 +23,13 @@ from mercer.model_selection._tune.scores import FoldScore, timed
 class OutOfBagFits:
     """Candidates scored on the out-of-bag rows of one fit each. Steps before the learner are fitted on all rows.
 
-    `swept` is the parameter whose values one sweep covers; where the search has none, the sweep is over one value of the
+    `swept` holds the parameter whose values one sweep covers; where it is empty, the sweep is over one value of the
     parameter that the learner names first: its own.
     """
 
-    def __init__(self, model: Model, table: Table, scoring: Scoring, *, swept: str | None, raises: bool) -> None:
+    def __init__(self, model: Model, table: Table, scoring: Scoring, *, swept: Sequence[str], raises: bool) -> None:
         self._model, self._table, self._scoring = model, table, scoring
-        self._swept, self._raises = swept, raises
+        self._swept, self._raises = (swept[0] if swept else None), raises
 
     def jobs(self, candidates: Sequence[Candidate]) -> list[Job]:
         return [lambda is_over: self._run(candidates, is_over)]

@@ -57,9 +57,9 @@ def make_plan(options: TuneOptions, table: Table, space: Any, scoring: Any, grou
     splits = [] if exploit.is_out_of_bag else make_splits(options.cv, options.estimator, table, groups)
     fits: Fits
     if exploit.is_out_of_bag:
-        fits = OutOfBagFits(model, table, score_by, swept=exploit.swept, raises=raises)
+        fits = OutOfBagFits(model, table, score_by, swept=layout.swept, raises=raises)
     else:
-        fits = FoldFits(model, make_folds(table, splits), score_by, swept=exploit.swept, raises=raises)
+        fits = FoldFits(model, make_folds(table, splits), score_by, swept=layout.swept, raises=raises)
 
     parts = {
         "space": tried_space,
@@ -71,7 +71,7 @@ def make_plan(options: TuneOptions, table: Table, space: Any, scoring: Any, grou
     }
     ledger = _open_ledger(options, full_space, model, parts)
     proposals = _make_proposals(kind, layout, options, ledger)
-    how = ": ".join(filter(None, [proposals.words, exploit.words(len(splits), layout.n_swept)]))
+    how = ": ".join(filter(None, [proposals.words, exploit.words(len(splits), layout)]))
     return Plan(model, score_by, proposals, fits, ledger, how)
 
 

@@ -48,8 +48,9 @@ def tune(
 ) -> TuneResult:
     """Find the parameters with the best mean score over folds, with as few fits as the model allows.
 
-    Where one fit tells about many values of a parameter (a regularisation path, the rounds of boosting), the values are
-    covered by one such sweep per fold; where an ensemble leaves rows out of bag, these score it and no folds are fitted.
+    Where one fit tells about many values of a parameter (a regularisation path, the rounds of boosting), or of several (the
+    number of neighbours and their weights), the values are covered by one such sweep per fold; where an ensemble leaves rows
+    out of bag, these score it and no folds are fitted.
     `result.how` says what was done. Everything else is fitted on each fold.
 
     Parameters
@@ -119,7 +120,8 @@ def tune(
     so far.
 
     A sweep covers every value of a list, and of a range or a distribution up to 100: even steps (or even factors with `log`),
-    or even quantiles. With `n_trials` below that, it covers values at even places.
+    or even quantiles. With `n_trials` below that, it covers values at even places. One over several parameters covers all
+    combinations of the first with lists of the others, up to 1,000.
 
     Examples
     --------
