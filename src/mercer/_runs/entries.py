@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-Entry = TypeVar("Entry", bound="DataclassInstance")
+Entry = TypeVar("Entry")  # a frozen dataclass
 
 
 class Entries(Generic[Entry]):
@@ -24,7 +21,7 @@ class Entries(Generic[Entry]):
         return self._entries[name]
 
     def update(self, name: str, **changes: Any) -> Entry:
-        entry = replace(self.get(name), **changes)
+        entry: Entry = replace(self.get(name), **changes)  # type: ignore[type-var]
         self._entries[name] = entry
         self.notify()
         return entry
