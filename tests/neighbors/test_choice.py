@@ -12,6 +12,7 @@ from mercer.neighbors import (
     KNeighborsClassifierCV,
     KNeighborsRegressor,
     KNeighborsRegressorCV,
+    _questions,
     _search,
 )
 
@@ -128,6 +129,21 @@ def test_a_sweep_over_points_is_what_fits_give_from_one_search(model, y, searche
     assert searches == [20]
     for point, mine in zip(points, found, strict=True):
         assert (mine == type(model)(**point).fit(X, y).predict(queries)).all()
+
+
+def test_queries_that_are_answered_in_parts_are_searched_once_too(searches, monkeypatch):
+    monkeypatch.setattr(_questions, "MOST_ENTRIES", 60)
+    queries = RANDOM.randn(20, 3)
+    fitted = list(KNeighborsRegressor().sweep(X, NUMBERS, "n_neighbors", [9, 1, 4]))
+    found = [each.predict(queries) for each in fitted]
+    assert searches == [6, 6, 6, 2]
+    for k, mine in zip([9, 1, 4], found, strict=True):
+        assert (mine == KNeighborsRegressor(k).fit(X, NUMBERS).predict(queries)).all()
+    searches.clear()
+    many = RANDOM.randn(60, 3)  # more parts than are recalled
+    for each in fitted * 2:
+        assert (each.predict(many) == KNeighborsRegressor(each.n_neighbors).fit(X, NUMBERS).predict(many)).all()
+    assert (fitted[0].predict(queries) == found[0]).all()
 
 
 def test_a_sweep_over_points_refuses_what_a_fit_refuses_and_what_needs_another_search():

@@ -16,11 +16,12 @@ from mercer._saved import saved
 from mercer.neighbors._search import IntArray, Search
 
 SWEPT = ("n_neighbors", "weights", "bandwidth", "ties")
+MOST_ANSWERS = 8  # to parts of the queries, that are recalled: some 600 MB
 
 
 @saved("mercer.neighbors.RecallingSearch")
 class RecallingSearch(Search):
-    """A search that recalls its last answer: models that differ in what they make of neighbours ask for the same ones.
+    """A search that recalls its last answers: models that differ in what they make of neighbours ask for the same ones.
 
     `most` is the largest number that will be asked for; that many are found at once.
     """
@@ -29,8 +30,8 @@ class RecallingSearch(Search):
         super().__init__(measure, index)
         self.most = min(most, self.shape[0])
         self._lock = Lock()
-        self._asked: Any = None  # a copy of the queries, as X may be written to; None: the rows themselves
-        self._answer: tuple[FloatArray, IntArray] | None = None
+        # With copies of the queries, as X may be written to; None are the rows themselves.
+        self._answers_to: list[tuple[Any, tuple[FloatArray, IntArray]]] = []
 
     def __reduce__(self) -> Any:
         return RecallingSearch, (self.measure, self.index, self.most)
@@ -41,18 +42,22 @@ class RecallingSearch(Search):
         if k > self.most or (queries is None) > leave_out_self or max_leaves is not None or sp.issparse(queries):
             return super().nearest(queries, k, leave_out_self=leave_out_self, max_leaves=max_leaves, n_threads=n_threads)
         with self._lock:
-            if self._answer is None or not _is_same(self._asked, queries):
+            answer = next((answer for asked, answer in self._answers_to if _is_same(asked, queries)), None)
+            if answer is None:
                 most = min(self.most, self.shape[0] - (queries is None))
-                self._answer = super().nearest(queries, max(k, most), leave_out_self=leave_out_self, n_threads=n_threads)
-                self._asked = None if queries is None else queries.copy()
-            distances, rows = self._answer
+                answer = super().nearest(queries, max(k, most), leave_out_self=leave_out_self, n_threads=n_threads)
+                if len(self._answers_to) == MOST_ANSWERS:
+                    self._answers_to.clear()
+                self._answers_to.append((None if queries is None else queries.copy(), answer))
+            distances, rows = answer
         return distances[:, :k], rows[:, :k]
 
 
 def _is_same(asked: Any, queries: Any) -> bool:
     if asked is None or queries is None:
         return asked is queries
-    return bool(asked.dtype == queries.dtype and np.array_equal(asked, queries))
+    is_alike = asked.dtype == queries.dtype and asked.shape == queries.shape and np.array_equal(asked[:1], queries[:1])
+    return bool(is_alike and np.array_equal(asked, queries))
 
 
 class NeighborsSweep:
