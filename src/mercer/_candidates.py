@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -40,17 +40,11 @@ class Candidates:
         *,
         check: Callable[[Any], SimpleNamespace] = check_params,
     ) -> None:
-        if name not in allowed:
-            raise ValueError(
-                f"{type(estimator).__name__}: name={name!r} cannot be swept; with the other parameters as they are, "
-                f"it must be {' or '.join(map(repr, allowed)) or 'swept by separate fits'}."
-            )
+        require_swept(estimator, [name], allowed)
         if len(values) == 0:
             raise ValueError(f"{type(estimator).__name__}: there are no values of {name} to sweep; there must be one at least.")
         self.name = name
-        self.estimators = _clones(estimator, len(values))
-        for each, value in zip(self.estimators, values, strict=True):
-            setattr(each, name, value)  # which `allowed` has shown to be a parameter
+        self.estimators = clones_at(estimator, [{name: value} for value in values])
         self.params = [check(each) for each in self.estimators]
 
     def __len__(self) -> int:
@@ -70,6 +64,25 @@ class Candidates:
     def fit(self, place: int, method: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """Run a part of `fit` on one of them as a fit of its own: with its callbacks, and no trace if it fails."""
         return fit_method(method)(self.estimators[place], *args, **options)
+
+
+def require_swept(estimator: Any, names: Iterable[str], allowed: Sequence[str]) -> None:
+    """Raise unless all names are among what the estimator sweeps."""
+    for name in names:
+        if name not in allowed:
+            raise ValueError(
+                f"{type(estimator).__name__}: name={name!r} cannot be swept; with the other parameters as they are, "
+                f"it must be {' or '.join(map(repr, allowed)) or 'swept by separate fits'}."
+            )
+
+
+def clones_at(estimator: Any, points: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """A clone for each point, with the values that it gives to parameters."""
+    clones = _clones(estimator, len(points))
+    for each, point in zip(clones, points, strict=True):
+        for name, value in point.items():
+            setattr(each, name, value)  # which `require_swept` has shown to be a parameter
+    return clones
 
 
 def _clones(estimator: Any, n: int) -> list[Any]:

@@ -4,6 +4,7 @@ An estimator says so itself, and nothing keeps a list of cases:
 
 - `_search_space` (class attribute): a mapping from parameter to `Reals`, `Integers` or `Choices` that is worth searching;
 - `Sweep`: many values of one parameter for about the price of one fit (a path, the rounds of boosting);
+- `JointSweep`: the same for several parameters at once (the neighbours are found once, however many count, and how much);
 - `OutOfBagSweep`: the same, with every row predicted by members that have not seen it, so that no folds are needed;
 - `Halving`: a fit that can be looked at on its way, so that a poor one is given up before it has cost all that it would.
 """
@@ -11,7 +12,7 @@ An estimator says so itself, and nothing keeps a list of cases:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -79,6 +80,14 @@ class Sweep(Protocol):
 
         Each is what `clone(self).set_params(**{name: value}).fit(X, y)` gives, to the tolerance of the solver.
         """
+
+
+@runtime_checkable
+class JointSweep(Sweep, Protocol):
+    """A sweep whose work serves every value of all its parameters, so that their combinations come for about one fit too."""
+
+    def sweep_points(self, X: Any, y: Any, points: Sequence[Mapping[str, Any]], *, sample_weight: Any = None) -> Iterator[Any]:
+        """As `sweep`, for points: each names values of some of `sweep_parameters()`, the same of them in every point."""
 
 
 @dataclass(frozen=True)

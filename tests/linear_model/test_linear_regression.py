@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression as Peer
 
 from mercer.linear_model import LinearRegression
+from tests.linear_model.draws import SPOILT, draw_weights, spoil
 from tests.reference.least_squares import least_squares, non_negative_by_enumeration
 
 
@@ -44,21 +45,11 @@ def problems(draw, dtypes=(np.float64, np.float32)):
     d = draw(st.integers(1, 9))
     n = draw(st.integers(1, 60))
     X, y = make_data(draw(st.integers(0, 10_000)), n, d, draw(st.sampled_from([None, 1, 3])), draw(st.sampled_from(dtypes)))
-    kind = draw(st.sampled_from(["full", "full", "zero", "constant", "duplicate", "sum"]))
-    if kind == "zero":
-        X[:, 0] = 0
-    elif kind == "constant":
-        X[:, -1] = 0.1
-    elif kind == "duplicate":
-        X[:, -1] = X[:, 0]
-    elif kind == "sum" and d > 2:
+    kind = draw(st.sampled_from([*SPOILT, "sum"]))
+    spoil(X, kind)
+    if kind == "sum" and d > 2:
         X[:, -1] = X[:, 0] + X[:, 1]
-    weights = draw(st.sampled_from([None, "random", "some zero"]))
-    if weights is not None:
-        values = np.random.default_rng(n).uniform(0.5, 2, size=n)
-        if weights == "some zero":
-            values[1::3] = 0
-        weights = values
+    weights = draw_weights(draw, n)
     return in_order(X, draw(st.sampled_from(ORDERS))), y, weights, draw(st.booleans())
 
 

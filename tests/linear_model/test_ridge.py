@@ -14,6 +14,7 @@ from mercer._trace import Status
 from mercer.linear_model import LinearRegression, Ridge, RidgeClassifier
 from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._ridge.direct import solve_direct
+from tests.linear_model.draws import SPOILT, draw_weights, spoil
 from tests.linear_model.test_linear_regression import ORDERS, in_order, make_data
 from tests.reference.ridge import non_negative_ridge, ridge
 
@@ -27,21 +28,12 @@ def problems(draw, dtypes=(np.float64, np.float32)):
     """Tall, wide and square data with columns that are constant, zero or repeated, weights, and penalties of any size."""
     n, d, n_targets = draw(st.integers(1, 40)), draw(st.integers(1, 40)), draw(st.sampled_from([None, 1, 3]))
     X, y = make_data(draw(st.integers(0, 10_000)), n, d, n_targets, draw(st.sampled_from(dtypes)))
-    kind = draw(st.sampled_from(["full", "full", "zero", "constant", "duplicate", "target"]))
-    if kind == "zero":
-        X[:, 0] = 0
-    elif kind == "constant":
-        X[:, -1] = 0.1
-    elif kind == "duplicate":
-        X[:, -1] = X[:, 0]
-    elif kind == "target":
+    kind = draw(st.sampled_from([*SPOILT, "target"]))
+    spoil(X, kind)
+    if kind == "target":
         y[:] = 0.3
-    weights = draw(st.sampled_from([None, "random", "some zero"]))
-    if weights is not None:
-        values = np.random.default_rng(n).uniform(0.5, 2, size=n)
-        if weights == "some zero":
-            values[1::3] = 0
-        weights = values.astype(X.dtype)
+    weights = draw_weights(draw, n)
+    weights = None if weights is None else weights.astype(X.dtype)
     exponents = st.floats(-6, 4)
     alpha = 10 ** draw(exponents)
     if n_targets == 3 and draw(st.booleans()):

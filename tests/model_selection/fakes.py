@@ -50,6 +50,24 @@ class SweptShrunken(Shrunken):
             yield SweptShrunken(value, self.power)._solve(np.asarray(X), np.asarray(y), sample_weight, value)
 
 
+class JointlyShrunken(Shrunken):
+    """The same with one sweep over alpha and power."""
+
+    def sweep_parameters(self):
+        return ["alpha", "power"]
+
+    def sweep(self, X, y, name, values, *, sample_weight=None):
+        return self.sweep_points(X, y, [{name: value} for value in values], sample_weight=sample_weight)
+
+    def sweep_points(self, X, y, points, *, sample_weight=None):
+        CALLS["sweep"] += 1
+        for point in points:
+            model = JointlyShrunken(**{**self.get_params(), **point})
+            if model.alpha < 0:
+                raise ValueError(f"alpha={model.alpha} is negative")
+            yield model._solve(np.asarray(X), np.asarray(y), sample_weight, model.alpha)
+
+
 class Means(ClassifierMixin, BaseEstimator):
     """The nearest class mean after shrinking means towards the middle; out-of-bag rows are those of odd number."""
 

@@ -17,11 +17,11 @@ from tests.model_selection.fakes import Shrunken, SweptShrunken
 SPACE = {"power": [1, 2, 3], "alpha": Choices(5.0, 1.0)}
 
 
-@pytest.mark.parametrize("swept", [None, "alpha", "power"])
+@pytest.mark.parametrize("swept", [(), ("alpha",), ("power",), ("power", "alpha")])
 def test_candidates_are_numbered_as_in_the_grid_whatever_is_swept(swept):
     space = make_space(SPACE, Shrunken())
     combinations = Grid(Layout(space, swept)).ask(100)
-    assert len(combinations) == {None: 6, "alpha": 3, "power": 2}[swept]
+    assert len(combinations) == {(): 6, ("alpha",): 3, ("power",): 2}.get(swept, 1)
     by_number = {one.number: dict(one.params) for combination in combinations for one in combination.candidates}
     expected = list(ParameterGrid({"power": [1, 2, 3], "alpha": [5.0, 1.0]}))
     assert [by_number[number] for number in range(6)] == expected
@@ -33,7 +33,7 @@ def test_numbers_and_points_of_the_grid_are_inverse():
 
 
 def test_equal_points_have_equal_keys():
-    layout = Layout(make_space({"alpha": Reals(0.1, 1)}, Shrunken()), None)
+    layout = Layout(make_space({"alpha": Reals(0.1, 1)}, Shrunken()), ())
     keys = [layout.combination(number, {"alpha": value}).candidates[0].key for number, value in enumerate([0.3, 0.3, 0.31])]
     assert keys[0] == keys[1] != keys[2]
 

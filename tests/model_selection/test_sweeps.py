@@ -10,10 +10,10 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from mercer.ensemble import RandomForestRegressor
-from mercer.model_selection import Integers, OutOfBagSweep, Reals, Sweep, tune
+from mercer.model_selection import Choices, Integers, JointSweep, OutOfBagSweep, Reals, Sweep, tune
 from mercer.preprocessing import StandardScaler
 from tests.model_selection.data import classes, numbers
-from tests.model_selection.fakes import CALLS, BaggedMeans, Means, Shrunken, SweptShrunken
+from tests.model_selection.fakes import CALLS, BaggedMeans, JointlyShrunken, Means, Shrunken, SweptShrunken
 
 ALPHAS = [100.0, 0.1, 1.0, 10.0]
 
@@ -29,6 +29,8 @@ def scores(result):
 
 def test_fakes_follow_the_protocols():
     assert isinstance(SweptShrunken(), Sweep)
+    assert not isinstance(SweptShrunken(), JointSweep)
+    assert isinstance(JointlyShrunken(), JointSweep)
     assert isinstance(BaggedMeans(), OutOfBagSweep)
     assert not isinstance(Shrunken(), Sweep)
     assert not isinstance(Means(), OutOfBagSweep)
@@ -54,6 +56,41 @@ def test_other_parameters_are_searched_around_the_sweep_in_the_order_of_the_grid
     assert CALLS["fit"] == 4 * 5
     assert result.how == "all 3 values of power: one sweep per fold over 4 values of alpha"
     assert scores(result) == scores(tune(Shrunken(), X, y, space))
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_one_sweep_covers_several_parameters_in_the_order_of_the_grid(n_jobs):
+    X, y = numbers()
+    space = {"alpha": ALPHAS, "power": [1, 2, 3]}
+    result = tune(JointlyShrunken(), X, y, space, refit=False, n_jobs=n_jobs)
+    assert CALLS == {"sweep": 5, "predict": 60}
+    assert result.how == "one sweep per fold over 12 combinations of alpha and power"
+    assert scores(result) == scores(tune(Shrunken(), X, y, space, refit=False, n_jobs=n_jobs))
+
+
+def test_a_step_before_and_a_bad_value_leave_the_other_points_of_a_joint_sweep_alone():
+    X, y = numbers()
+    space = {"jointlyshrunken__alpha": [1.0, -1.0, 2.0], "jointlyshrunken__power": [1, 2], "standardscaler__with_std": [True]}
+    with pytest.warns(UserWarning, match="2 of 6 trials failed"):
+        result = tune(make_pipeline(StandardScaler(), JointlyShrunken()), X, y, space, refit=False)
+    alone = {f"shrunken{name.removeprefix('jointlyshrunken')}": values for name, values in space.items() if "joint" in name}
+    with pytest.warns(UserWarning, match="2 of 6 trials failed"):
+        expected = tune(make_pipeline(StandardScaler(), Shrunken()), X, y, alone, refit=False)
+    assert [trial.status for trial in result.trials] == [trial.status for trial in expected.trials]
+    np.testing.assert_array_equal([t.score for t in result.trials], [t.score for t in expected.trials])
+
+
+def test_long_lists_and_ranges_are_searched_around_a_sweep_of_others():
+    X, y = numbers()
+    how = "one sweep per fold over 100 values of alpha"
+    result = tune(JointlyShrunken(), X, y, {"alpha": Reals(1, 2), "power": Reals(1, 2)}, n_trials=200, random_state=0, cv=2)
+    assert result.how.endswith("power: one sweep per fold over 13 values of alpha")
+    result = tune(JointlyShrunken(), X, y, {"alpha": Reals(1, 2), "power": list(range(1, 12))}, cv=2, refit=False)
+    assert result.how == f"all 11 values of power: {how}"
+    result = tune(JointlyShrunken(), X, y, {"alpha": Reals(1, 2), "power": Choices(1, 2)}, n_trials=9, cv=2, refit=False)
+    assert result.how == "one sweep per fold over 8 combinations of alpha and power"
+    result = tune(JointlyShrunken(), X, y, {"alpha": Reals(1, 2), "power": [1, 2, 3, 4]}, n_trials=9, cv=2, refit=False)
+    assert result.how.endswith("power: one sweep per fold over 3 values of alpha")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +140,7 @@ SEVERAL = {
 @pytest.mark.parametrize("name", SEVERAL)
 def test_no_more_trials_than_asked_for(name, n_trials, search):
     X, y = numbers()
-    for model in (SweptShrunken(), Shrunken()):
+    for model in (JointlyShrunken(), SweptShrunken(), Shrunken()):
         result = tune(model, X, y, SEVERAL[name], search=search, n_trials=n_trials, random_state=0, cv=2, refit=False)
         assert 0.5 * n_trials <= len(result.trials) <= n_trials
         assert [trial.number for trial in result.trials] == list(range(len(result.trials)))
@@ -143,14 +180,14 @@ def test_the_last_step_of_a_pipeline_sweeps_rows_that_were_prepared_once():
     weight = np.linspace(0.5, 2, len(y))
     space = {"model__alpha": ALPHAS, "model__power": [1, 2]}
     results = []
-    for model in (SweptShrunken(), Shrunken()):
+    for model in (JointlyShrunken(), SweptShrunken(), Shrunken()):
         CALLS.clear()
         pipeline = make_pipeline(StandardScaler(), model)
         pipeline.steps[-1] = ("model", model)
         results.append(tune(pipeline, X, y, space, sample_weight=weight))
-        assert CALLS["sweep"] == (10 if isinstance(model, SweptShrunken) else 0)
-    assert scores(results[0]) == scores(results[1])
-    np.testing.assert_allclose(results[0].best_estimator.predict(X), results[1].best_estimator.predict(X))
+        assert CALLS["sweep"] == {JointlyShrunken: 5, SweptShrunken: 10, Shrunken: 0}[type(model)]
+    assert scores(results[0]) == scores(results[1]) == scores(results[2])
+    np.testing.assert_allclose(results[0].best_estimator.predict(X), results[2].best_estimator.predict(X))
 
 
 def test_a_sweep_of_a_single_value_is_a_fit():

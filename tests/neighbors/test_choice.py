@@ -12,6 +12,7 @@ from mercer.neighbors import (
     KNeighborsClassifierCV,
     KNeighborsRegressor,
     KNeighborsRegressorCV,
+    _questions,
     _search,
 )
 
@@ -120,6 +121,43 @@ def test_a_sweep_is_what_fits_give_from_one_search(model, y, name, values, searc
     assert (fitted[0].predict(before) == found[0]).all()
 
 
+@pytest.mark.parametrize(("model", "y"), [(KNeighborsClassifier(), LABELS), (KNeighborsRegressor(), NUMBERS)])
+def test_a_sweep_over_points_is_what_fits_give_from_one_search(model, y, searches):
+    points = [{"weights": weights, "n_neighbors": k} for weights in WEIGHTS for k in (4, 1, 9)]
+    queries = RANDOM.randn(20, 3)
+    found = [each.predict(queries) for each in model.sweep_points(X, y, points)]
+    assert searches == [20]
+    for point, mine in zip(points, found, strict=True):
+        assert (mine == type(model)(**point).fit(X, y).predict(queries)).all()
+
+
+def test_queries_that_are_answered_in_parts_are_searched_once_too(searches, monkeypatch):
+    monkeypatch.setattr(_questions, "MOST_ENTRIES", 60)
+    queries = RANDOM.randn(20, 3)
+    fitted = list(KNeighborsRegressor().sweep(X, NUMBERS, "n_neighbors", [9, 1, 4]))
+    found = [each.predict(queries) for each in fitted]
+    assert searches == [6, 6, 6, 2]
+    for k, mine in zip([9, 1, 4], found, strict=True):
+        assert (mine == KNeighborsRegressor(k).fit(X, NUMBERS).predict(queries)).all()
+    searches.clear()
+    many = RANDOM.randn(60, 3)  # more parts than are recalled
+    for each in fitted * 2:
+        assert (each.predict(many) == KNeighborsRegressor(each.n_neighbors).fit(X, NUMBERS).predict(many)).all()
+    assert (fitted[0].predict(queries) == found[0]).all()
+
+
+def test_a_sweep_over_points_refuses_what_a_fit_refuses_and_what_needs_another_search():
+    model = KNeighborsClassifier()
+    with pytest.raises(ValueError, match="weights='strong' is not valid"):
+        model.sweep_points(X, LABELS, [{"n_neighbors": 1, "weights": "uniform"}, {"n_neighbors": 1, "weights": "strong"}])
+    with pytest.raises(ValueError, match="name='p' cannot be swept"):
+        model.sweep_points(X, LABELS, [{"n_neighbors": 1, "p": 1}])
+    with pytest.raises(ValueError, match="no points to sweep"):
+        model.sweep_points(X, LABELS, [])
+    with pytest.raises(TypeError, match="takes no sample_weight"):
+        model.sweep_points(X, LABELS, [{"n_neighbors": 1}], sample_weight=np.ones(150))
+
+
 def test_a_sweep_refuses_weights_of_rows_and_more_neighbours_than_rows():
     with pytest.raises(TypeError, match="takes no sample_weight"):
         KNeighborsClassifier().sweep(X, LABELS, "n_neighbors", [1], sample_weight=np.ones(150))
@@ -127,6 +165,16 @@ def test_a_sweep_refuses_weights_of_rows_and_more_neighbours_than_rows():
     assert len(fitted[0].predict(X)) == 150
     with pytest.raises(ValueError, match="n_neighbors = 200"):
         fitted[1].predict(X)
+
+
+def test_tune_searches_once_for_each_fold_and_metric(searches):
+    space = {"n_neighbors": NUMBERS_OF_NEIGHBORS, "weights": WEIGHTS, "p": [1, 2]}
+    result = tune(KNeighborsClassifier(), X, LABELS, space, cv=5, refit=False)
+    assert searches == [30] * 10
+    grid = GridSearchCV(KNeighborsClassifier(), space, cv=5, refit=False).fit(X, LABELS)
+    np.testing.assert_array_equal([trial.score for trial in result.trials], grid.cv_results_["mean_test_score"])
+    assert [trial.params for trial in result.trials] == grid.cv_results_["params"]
+    assert result.best_params == grid.best_params_
 
 
 def test_tune_searches_once_for_each_fold(searches):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -73,3 +74,15 @@ def test_sparse_rows_have_no_tree():
 def test_sparse_searches_are_pickled():
     search = Search.of(_sparse(40, 5))
     _assert_same(pickle.loads(pickle.dumps(search)).nearest(None, 3), search.nearest(None, 3))
+
+
+def test_rows_are_held_once():
+    n_entries = _sparse(2000, 50).nnz
+    tracemalloc.start()
+    try:
+        search = Search.of(_sparse(2000, 50, dtype=np.float32))
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert search.shape == (2000, 50)
+    assert held < 1.2 * n_entries * (8 + 4)  # a value in double precision and a column for each entry

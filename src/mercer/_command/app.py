@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -188,18 +188,26 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
 
 
 def _show_outcome(console: Console, outcome: Outcome) -> None:
-    content, folder = outcome.content, outcome.folder
     console.print()
-    _show_report(console, content)
+    _show_report(console, outcome.content)
+    _show_files(console, outcome, {outcome.folder.script("train"): "the same model as plain code"})
+
+
+def _show_files(console: Console, outcome: Outcome | ClusterOutcome, others: Mapping[Path, str]) -> None:
+    """What the run has left, and whether it could go on."""
+    folder = outcome.folder
     if outcome.is_interrupted:
-        console.print("interrupted: this is the best so far; `mercer train --resume` goes on", style="yellow")
+        command = folder.read_plan().settings.command
+        console.print(f"interrupted: this is the best so far; `mercer {command} --resume` goes on", style="yellow")
     console.print()
-    for path, what in (
-        (folder.report_html, "the report: open it in a browser"),
-        (folder.model, f"the model: mercer predict {folder.path} new.csv -o out.csv"),
-        (folder.script("train"), "the same model as plain code"),
-    ):
-        console.print(f"{path}  ", what, markup=False, highlight=False, soft_wrap=True)
+    files = {
+        folder.report_html: "the report: open it in a browser",
+        folder.model: f"the model: mercer predict {folder.path} new.csv -o out.csv",
+        **others,
+    }
+    for path, what in files.items():
+        if path.exists():
+            console.print(f"{path}  ", what, markup=False, highlight=False, soft_wrap=True)
 
 
 def _show_report(console: Console, content: Any) -> None:
@@ -312,21 +320,13 @@ def _cluster_summary(outcome: ClusterOutcome) -> dict[str, Any]:
 
 
 def _show_cluster_outcome(console: Console, outcome: ClusterOutcome) -> None:
-    content, folder = outcome.content, outcome.folder
     console.print()
-    _show_clusters(console, content)
-    if outcome.is_interrupted:
-        console.print("interrupted: this is the best so far; `mercer cluster --resume` goes on", style="yellow")
-    console.print()
-    lines = [
-        (folder.report_html, "the report: open it in a browser"),
-        (outcome.labels, f"the table with a column {content['model']['label_column']}"),
-        (folder.model, f"the model: mercer predict {folder.path} new.csv -o out.csv"),
-        (folder.script("cluster"), "the same clusters as plain code"),
-    ]
-    for path, what in lines:
-        if path.exists():
-            console.print(f"{path}  ", what, markup=False, highlight=False, soft_wrap=True)
+    _show_clusters(console, outcome.content)
+    others = {
+        outcome.labels: f"the table with a column {outcome.content['model']['label_column']}",
+        outcome.folder.script("cluster"): "the same clusters as plain code",
+    }
+    _show_files(console, outcome, others)
 
 
 def _show_clusters(console: Console, content: ClusterContent) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+
+from mercer._runs.entries import Entries
 
 BASELINE = "baseline"
 
@@ -34,34 +36,18 @@ class Entry:
         return float(np.std(self.fold_scores)) if len(self.fold_scores) > 1 else None
 
 
-class Board:
+class Board(Entries[Entry]):
     """All entries by model. `watch` is called after every change."""
 
     def __init__(self, n_folds: int, watch: Any = None) -> None:
+        super().__init__(watch)
         self.n_folds = n_folds
-        self._entries: dict[str, Entry] = {}
-        self._watch = watch
-        self.stage = ""
 
     def __iter__(self) -> Any:
         return iter(self.ranked())
 
-    def get(self, model: str) -> Entry:
-        return self._entries.get(model, Entry(model))
-
-    def update(self, model: str, **changes: Any) -> Entry:
-        entry = replace(self.get(model), **changes)
-        self._entries[model] = entry
-        self.notify()
-        return entry
-
-    def begin(self, stage: str) -> None:
-        self.stage = stage
-        self.notify()
-
-    def notify(self) -> None:
-        if self._watch is not None:
-            self._watch(self)
+    def get(self, name: str) -> Entry:
+        return self._entries.get(name, Entry(name))
 
     @property
     def n_scored(self) -> int:

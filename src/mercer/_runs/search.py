@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +11,8 @@ from sklearn.base import clone
 from mercer._runs.blend import find_blend
 from mercer._runs.board import BASELINE, Board, Entry
 from mercer._runs.candidates import Candidate, Skipped
-from mercer._runs.clock import Clock, OutOfTime, time_cap
+from mercer._runs.clock import Clock, time_cap
+from mercer._runs.course import StagedSearch
 from mercer._runs.folder import RunFolder
 from mercer._runs.folds import Folds
 from mercer._runs.pipelines import ESTIMATOR, Pipelines, make_blend
@@ -35,14 +35,14 @@ _N_SWEPT = 100
 _LEAST_KEPT = 6
 
 
-class Search:
+class Search(StagedSearch):
     """One pass over all stages; what the folder holds from an earlier pass is not done again."""
 
     def __init__(self, folds: Folds, settings: Settings, folder: RunFolder, clock: Clock, board: Board) -> None:
-        self.folds, self.settings, self.folder, self.clock, self.board = folds, settings, folder, clock, board
+        super().__init__(settings, folder, clock)
+        self.folds, self.settings, self.board = folds, settings, board
         self.pipelines = Pipelines(folds.X, settings)
         self._candidates: dict[str, Candidate] = {}
-        self.errors: dict[str, str] = {}  # tracebacks of models that failed
 
     def run(self, candidates: Sequence[Candidate], skipped: Sequence[Skipped]) -> bool:
         """Fill the board. False if the user interrupted."""
@@ -110,11 +110,6 @@ class Search:
                 reason="always the mean" if self.folds.problem.classes is None else "always the shares of the classes",
             )
 
-    @property
-    def _cap(self) -> float:
-        """Seconds for one fit of one model."""
-        return self.settings.model_seconds or max(2.0, 0.1 * self.settings.seconds)
-
     def _score_fold(self, name: str, fold: int) -> None:
         """Score one model, as it comes, on one fold, or take what the folder has of it."""
         if failed := self.folder.journal.of("failed", model=name, stage=DEFAULT):
@@ -125,7 +120,7 @@ class Search:
             try:
                 self._run_fold(name, fold, DEFAULT)
             except Exception as error:
-                self.board.update(name, status="failed", fold_scores=(), reason=self._note_failure(name, DEFAULT, error))
+                self.board.update(name, status="failed", fold_scores=(), reason=self._failed(name, DEFAULT, error))
                 return
         line, entry = self.folder.journal.of("fold", model=name, fold=fold, stage=DEFAULT)[-1], self.board.get(name)
         self.board.update(
@@ -145,13 +140,8 @@ class Search:
         values = {key: value for key, value in vars(result).items() if key != "prediction"}
         self._write("fold", model=name, fold=fold, stage=stage, **values)
 
-    def _note_failure(self, name: str, stage: str, error: Exception) -> str:
-        """Write down why a model failed; the reason in one line."""
-        kind = "time" if isinstance(error, OutOfTime) else type(error).__name__
-        reason = ": ".join([kind, *str(error).strip().splitlines()[:1]])
-        self.errors[name] = "".join(traceback.format_exception(error))
-        self._write("failed", model=name, stage=stage, reason=reason)
-        return reason
+    def _failed(self, name: str, stage: str, error: Exception) -> str:
+        return self._note_failure(name, error, model=name, stage=stage)
 
     # ---- tuning
 
@@ -188,7 +178,7 @@ class Search:
                 on_trial=lambda trial: self.board.notify(),
             )
         except Exception as error:
-            self.board.update(name, reason=f"tuning failed: {self._note_failure(name, TUNED, error)}")
+            self.board.update(name, reason=f"tuning failed: {self._failed(name, TUNED, error)}")
             return
         finally:
             self.board.update(name, status="ok")
@@ -215,10 +205,6 @@ class Search:
         if sum(line["fold_scores"]) > sum(entry.fold_scores):
             changes |= {"fold_scores": tuple(line["fold_scores"]), "params": line["params"]}
         self.board.update(name, **changes)
-
-    def _write(self, kind: str, **values: Any) -> None:
-        """Into the journal, with the time that the run has taken so far."""
-        self.folder.journal.add(kind, at=self.clock.elapsed, **values)
 
     # ---- resampling
 
@@ -256,7 +242,7 @@ class Search:
                 try:
                     self._run_fold(entry.model, fold, TUNED, entry.params)
                 except Exception as error:
-                    self._note_failure(entry.model, TUNED, error)
+                    self._failed(entry.model, TUNED, error)
                     return None
         return self.folds.assemble(lambda fold: self.folder.shelf.get(f"{entry.model}-{stage}-{fold}"))
 

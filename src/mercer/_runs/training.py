@@ -6,20 +6,20 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import mercer
-from mercer._report import Content, check, describe, write_html, write_json
+from mercer._report import Content, describe
 from mercer._runs.board import BASELINE, Board
 from mercer._runs.candidates import check_names, find_candidates
 from mercer._runs.clock import Clock
 from mercer._runs.columns import as_columns
+from mercer._runs.course import Start, heading, write_report
 from mercer._runs.errors import DataError, NothingTrained
-from mercer._runs.folder import RunFolder, digest_of, write_whole
+from mercer._runs.folder import RunFolder, write_whole
 from mercer._runs.folds import Folds
 from mercer._runs.pipelines import Pipelines, certificate_of
 from mercer._runs.problem import Problem, make_problem
@@ -27,7 +27,7 @@ from mercer._runs.reading import read_table
 from mercer._runs.script import write_script
 from mercer._runs.search import BLEND, Search
 from mercer._runs.settings import Settings
-from mercer._runs.sources import embedded_name, source_of, unchanged_source
+from mercer._runs.sources import embedded_name
 
 _REPORTING = 0.1  # of the time, for what the report says of the winner
 _LEAST_REPORTING = 5.0  # seconds
@@ -54,12 +54,8 @@ class Outcome:
 def train(settings: Settings, path: Path, *, command: str, resume: bool = False, watch: Watchers | None = None) -> Outcome:
     """Run all of it, or go on where an earlier run of the same folder was ended."""
     watch = watch or Watchers()
-    if resume:
-        folder = RunFolder.existing(path)
-        plan = folder.read_plan_of(Settings)
-        settings, source = plan.settings, unchanged_source(plan)
-    else:
-        source = source_of(settings)
+    start = Start.of(settings, path, resume=resume)
+    settings, source = start.settings, start.source
     table, numbers = read_table(source, settings.file)
     problem = make_problem(table, settings, numbers)
     check_names(settings, problem.task)
@@ -68,10 +64,7 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
     if not any(column["used"] for column in columns):
         found = "; ".join(f"{column['name']}: {column['reason']}" for column in columns[:5])
         raise DataError(f"{settings.source}: no column can be learnt from. {found}.")
-    if not resume:
-        folder = RunFolder.begin(
-            path, settings, digest_of(source), {name: str(kind) for name, kind in problem.X.schema.items()}
-        )
+    folder = start.folder(problem.X.schema)
     watch.problem(problem, settings, columns)
     clock = Clock(settings.seconds, folder.seconds_spent)
     folds = Folds(problem, settings.folds, settings.seed)
@@ -91,10 +84,7 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
     content = _content(problem, settings, table.shape, search, best, model, command, watch)
     content["warnings"] = sorted({str(warning.message) for warning in caught})
     content["seconds"] = {"search": clock.elapsed, "final fit": fit_seconds}
-    report = check(content)
-    write_json(report, folder.report_json)
-    write_html(report, folder.report_html)
-    return Outcome(folder, report, is_interrupted=not is_whole)
+    return Outcome(folder, write_report(content, folder), is_interrupted=not is_whole)
 
 
 def _choose(board: Board, search: Search) -> str:
@@ -147,11 +137,7 @@ def _content(
             0, {"level": "warning", "column": None, "message": "no model does better than the baseline", "flag": None}
         )
     return {
-        "format": 1,
-        "title": f"{settings.target} from {Path(settings.source).name}",
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": command,
-        "mercer": mercer.__version__,
+        **heading(f"{settings.target} from {Path(settings.source).name}", command),
         "data": {
             "source": settings.source,
             "n_rows": shape[0],

@@ -238,14 +238,7 @@ def _check_metric(params: SimpleNamespace, X: Any) -> None:
 
 def find_clusters(X: Any, params: SimpleNamespace, weights: FloatArray | None, n_threads: int) -> tuple[Labels, Marks]:
     """The label of each row and whether it is core."""
-    tree = PointTree.of(
-        X,
-        metric=params.metric,
-        p=params.p,
-        metric_params=params.metric_params,
-        leaf_size=params.leaf_size,
-        n_threads=n_threads,
-    )
+    tree = PointTree.by_params(X, params, n_threads)
     if tree is None:
         return _by_rows(X, params, np.ones(X.shape[0]) if weights is None else weights)
     labels, is_core = np.empty(X.shape[0], dtype=np.int64), np.empty(X.shape[0], dtype=np.uint8)

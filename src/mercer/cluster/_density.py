@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,12 @@ class PointTree:
             X = X.toarray()
         measure = find_measure(metric, p=2.0 if p is None else p, metric_params=metric_params, X=X)
         return cls(KdIndex.build(X, leaf_points=leaf_size, n_threads=n_threads).points_tree, measure.kernel)
+
+    @classmethod
+    def by_params(cls, X: Any, params: SimpleNamespace, n_threads: int) -> PointTree | None:
+        """The same by the parameters of an estimator."""
+        options = {name: getattr(params, name) for name in ("metric", "p", "metric_params", "leaf_size")}
+        return cls.of(X, **options, n_threads=n_threads)
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.tree, self.metric))

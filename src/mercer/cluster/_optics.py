@@ -261,14 +261,7 @@ def compute_optics_graph(
     require_tree(owner, params.metric, params.algorithm)
     k = as_count(owner, "min_samples", params.min_samples, X.shape[0])
     n_threads = effective_threads(params.n_jobs)
-    tree = PointTree.of(
-        X,
-        metric=params.metric,
-        p=params.p,
-        metric_params=params.metric_params,
-        leaf_size=params.leaf_size,
-        n_threads=n_threads,
-    )
+    tree = PointTree.by_params(X, params, n_threads)
     if tree is None:
         distances = RowDistances(X, metric=params.metric, p=params.p, metric_params=params.metric_params)
         graph = _order_by_rows(distances, k, params.max_eps)

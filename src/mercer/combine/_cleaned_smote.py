@@ -16,17 +16,29 @@ from mercer._resampling.tables import pick_rows
 from mercer.over_sampling import SMOTE
 from mercer.under_sampling import EditedNearestNeighbours, TomekLinks
 
+_RULES: Mapping[str, Rule] = {
+    "sampling_strategy": RULES["over-sampling"],
+    "random_state": RandomState(),
+    "smote": Null() | Having("fit_resample"),
+    "n_jobs": NumberOfJobs(),
+}
+
 
 class _CleanedSMOTE(Resampler):
-    """SMOTE, then a cleaner."""
+    """SMOTE, then a cleaner: the parameter and the class that `_cleaner` names."""
 
     _kind = "over-sampling"
     _input_tags = ("sparse",)
+    _cleaner: ClassVar[tuple[str, type]]
     smote: Any
     random_state: Any
 
-    def _cleaned(self, sample: Sample, X: Any, y: Any, cleaner: Any, params: SimpleNamespace) -> tuple[Any, Any]:
+    def _resample(self, sample: Sample, X: Any, y: Any, params: SimpleNamespace) -> tuple[Any, Any]:
         """Both steps on the numbers; what they leave is taken from the table."""
+        name, kind = self._cleaner
+        given = getattr(params, name)
+        cleaner = kind(sampling_strategy="all", n_jobs=params.n_jobs) if given is None else clone(given)
+        setattr(self, f"{name}_", cleaner)
         plain = SMOTE(sampling_strategy=params.sampling_strategy, random_state=params.random_state)
         self.smote_ = plain if params.smote is None else clone(params.smote)
         rows, labels = self.smote_.fit_resample(sample.X, sample.classes[sample.codes])
@@ -80,13 +92,8 @@ class SMOTEENN(_CleanedSMOTE):
     array([51, 53])
     """
 
-    _parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "sampling_strategy": RULES["over-sampling"],
-        "random_state": RandomState(),
-        "smote": Null() | Having("fit_resample"),
-        "enn": Null() | Having("fit_resample"),
-        "n_jobs": NumberOfJobs(),
-    }
+    _cleaner = ("enn", EditedNearestNeighbours)
+    _parameter_rules: ClassVar[Mapping[str, Rule]] = {**_RULES, "enn": _RULES["smote"]}
 
     def __init__(
         self,
@@ -102,11 +109,6 @@ class SMOTEENN(_CleanedSMOTE):
         self.smote = smote
         self.enn = enn
         self.n_jobs = n_jobs
-
-    def _resample(self, sample: Sample, X: Any, y: Any, params: SimpleNamespace) -> tuple[Any, Any]:
-        plain = EditedNearestNeighbours(sampling_strategy="all", n_jobs=params.n_jobs)
-        self.enn_ = plain if params.enn is None else clone(params.enn)
-        return self._cleaned(sample, X, y, self.enn_, params)
 
 
 class SMOTETomek(_CleanedSMOTE):
@@ -152,13 +154,8 @@ class SMOTETomek(_CleanedSMOTE):
     array([58, 58])
     """
 
-    _parameter_rules: ClassVar[Mapping[str, Rule]] = {
-        "sampling_strategy": RULES["over-sampling"],
-        "random_state": RandomState(),
-        "smote": Null() | Having("fit_resample"),
-        "tomek": Null() | Having("fit_resample"),
-        "n_jobs": NumberOfJobs(),
-    }
+    _cleaner = ("tomek", TomekLinks)
+    _parameter_rules: ClassVar[Mapping[str, Rule]] = {**_RULES, "tomek": _RULES["smote"]}
 
     def __init__(
         self,
@@ -174,8 +171,3 @@ class SMOTETomek(_CleanedSMOTE):
         self.smote = smote
         self.tomek = tomek
         self.n_jobs = n_jobs
-
-    def _resample(self, sample: Sample, X: Any, y: Any, params: SimpleNamespace) -> tuple[Any, Any]:
-        plain = TomekLinks(sampling_strategy="all", n_jobs=params.n_jobs)
-        self.tomek_ = plain if params.tomek is None else clone(params.tomek)
-        return self._cleaned(sample, X, y, self.tomek_, params)

@@ -195,7 +195,22 @@ class Polynomial(GammaKernel):
 
 
 @dataclass
-class RBF(GammaKernel):
+class _Decaying(GammaKernel):
+    """A kernel that is one for equal rows and falls with gamma times a distance: a Mercer kernel for every gamma."""
+
+    _rules: ClassVar[Mapping[str, Rule]] = {"gamma": GAMMA}
+    gamma: Gamma = None
+
+    @property
+    def is_mercer(self) -> bool:
+        return True
+
+    def diagonal(self, X: Any) -> FloatArray:
+        return np.ones(count_rows(X))
+
+
+@dataclass
+class RBF(_Decaying):
     """k(x, y) = exp(-gamma |x - y|^2): the Gaussian kernel, with gamma = 1 / (2 sigma^2).
 
     Parameters
@@ -210,18 +225,8 @@ class RBF(GammaKernel):
     array([[0.368, 0.135]])
     """
 
-    _rules: ClassVar[Mapping[str, Rule]] = {"gamma": GAMMA}
-    gamma: Gamma = None
-
-    @property
-    def is_mercer(self) -> bool:
-        return True
-
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         return rbf_kernel(X, Y, gamma=self._gamma(X, Y))
-
-    def diagonal(self, X: Any) -> FloatArray:
-        return np.ones(count_rows(X))
 
     def _form(self) -> tuple[str, float, float, float]:
         assert isinstance(self.gamma, float)
@@ -229,7 +234,7 @@ class RBF(GammaKernel):
 
 
 @dataclass
-class Laplacian(GammaKernel):
+class Laplacian(_Decaying):
     """k(x, y) = exp(-gamma |x - y|_1).
 
     Parameters
@@ -244,18 +249,8 @@ class Laplacian(GammaKernel):
     array([[0.368, 0.135]])
     """
 
-    _rules: ClassVar[Mapping[str, Rule]] = {"gamma": GAMMA}
-    gamma: Gamma = None
-
-    @property
-    def is_mercer(self) -> bool:
-        return True
-
     def __call__(self, X: Any, Y: Any = None) -> FloatArray:
         return laplacian_kernel(X, Y, gamma=self._gamma(X, Y))
-
-    def diagonal(self, X: Any) -> FloatArray:
-        return np.ones(count_rows(X))
 
     def _form(self) -> tuple[str, float, float, float]:
         assert isinstance(self.gamma, float)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         Choices as Choices,
         Halving as Halving,
         Integers as Integers,
+        JointSweep as JointSweep,
         OutOfBagSweep as OutOfBagSweep,
         OutOfBagView as OutOfBagView,
         Reals as Reals,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = exports(
     __name__,
     {
-        "mercer._tuning": ("Choices", "Halving", "Integers", "OutOfBagSweep", "OutOfBagView", "Reals", "Sweep"),
+        "mercer._tuning": ("Choices", "Halving", "Integers", "JointSweep", "OutOfBagSweep", "OutOfBagView", "Reals", "Sweep"),
         "._evaluate.evaluate": ("evaluate",),
         "._evaluate.evaluation": ("Evaluation",),
         "._thresholds.classifier": ("TunedThresholdClassifier",),

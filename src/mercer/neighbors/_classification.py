@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,6 +32,31 @@ class VotingNeighbors(ClassifierMixin, MultiOutputMixin, NeighborsEstimator):  #
     classes_: Any
     outputs_2d_: bool
     _codes: list[Codes]
+
+    @fit_method
+    def fit(self, X: Any, y: Any) -> Self:
+        """Make rows ready to be searched.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With `metric="precomputed"`, the distances between all rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+
+        Returns
+        -------
+        self
+        """
+        params = check_params(self)
+        X, y = self._check_rows(X, y)
+        targets = ClassTargets.of(y)
+        learnt = self._learnt(targets, params)
+        task = FitTask.start(self, X, y)
+        return self._finish(task, {**learnt, **self._searched(X, params, getattr(params, "n_neighbors", None))})
+
+    def _learnt(self, targets: ClassTargets, params: SimpleNamespace) -> dict[str, Any]:
+        """What a fit stores of the classes."""
+        return targets.attributes()
 
     @property
     def _classes(self) -> list[Labels]:
@@ -196,26 +222,6 @@ class KNeighborsClassifier(NeighborsSweep, NearestVotes):
         self.bandwidth = bandwidth
         self.ties = ties
 
-    @fit_method
-    def fit(self, X: Any, y: Any) -> Self:
-        """Make rows ready to be searched.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            With `metric="precomputed"`, the distances between all rows.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-
-        Returns
-        -------
-        self
-        """
-        params = check_params(self)
-        X, y = self._check_rows(X, y)
-        targets = ClassTargets.of(y)
-        task = FitTask.start(self, X, y)
-        return self._finish(task, {**targets.attributes(), **self._searched(X, params, params.n_neighbors)})
-
 
 class RadiusNeighborsClassifier(WithinOf, VotingNeighbors):
     r"""The class that has most weight among all rows within a radius.
@@ -329,27 +335,8 @@ class RadiusNeighborsClassifier(WithinOf, VotingNeighbors):
         self.bandwidth = bandwidth
         self.ties = ties
 
-    @fit_method
-    def fit(self, X: Any, y: Any) -> Self:
-        """Make rows ready to be searched.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            With `metric="precomputed"`, the distances between all rows.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-
-        Returns
-        -------
-        self
-        """
-        params = check_params(self)
-        X, y = self._check_rows(X, y)
-        targets = ClassTargets.of(y)
-        outlier_labels = find_outlier_labels(params.outlier_label, targets)
-        task = FitTask.start(self, X, y)
-        found = {**targets.attributes(), "outlier_label_": outlier_labels, **self._searched(X, params, None)}
-        return self._finish(task, found)
+    def _learnt(self, targets: ClassTargets, params: SimpleNamespace) -> dict[str, Any]:
+        return {**targets.attributes(), "outlier_label_": find_outlier_labels(params.outlier_label, targets)}
 
     def predict(self, X: Any) -> Labels:
         """The class of each row.

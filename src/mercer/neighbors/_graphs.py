@@ -145,14 +145,40 @@ class _GraphTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neigh
     def _n_features_out(self) -> int:
         return self.n_samples_fit_
 
-    def _fit_rows(self, X: Any, k: int | None) -> Self:
+    @fit_method
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Make rows ready to be searched.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
         params = check_params(self)
         X = self._check_rows(X)
         task = FitTask.start(self, X)
-        searched = self._searched(X, params, k)
+        searched = self._searched(X, params, getattr(params, "n_neighbors", None))
         if _overflows(X):
             require_no_overflow(self, X, "the squared distances between rows")
         return self._finish(task, searched)
+
+    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_matrix:
+        """Make rows ready, and the edges from each to its neighbours.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        graph : CSR matrix of shape (n_samples, n_samples)
+        """
+        return self.fit(X).transform(X)
 
 
 class KNeighborsTransformer(NearestOf, _GraphTransformer):
@@ -231,21 +257,6 @@ class KNeighborsTransformer(NearestOf, _GraphTransformer):
         self.metric_params = metric_params
         self.n_jobs = n_jobs
 
-    @fit_method
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Make rows ready to be searched.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_rows(X, self.n_neighbors)
-
     def transform(self, X: Any) -> sp.csr_matrix:
         """The edges from each row to its nearest fitted rows.
 
@@ -261,20 +272,6 @@ class KNeighborsTransformer(NearestOf, _GraphTransformer):
         self._require_fitted()
         n_more = 1 if self.mode == "distance" else 0
         return self.kneighbors_graph(X, mode=self.mode, n_neighbors=self._number_of_neighbors(None) + n_more)
-
-    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_matrix:
-        """Make rows ready, and the edges from each to its nearest.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        graph : CSR matrix of shape (n_samples, n_samples)
-        """
-        return self.fit(X).transform(X)
 
 
 class RadiusNeighborsTransformer(WithinOf, _GraphTransformer):
@@ -353,21 +350,6 @@ class RadiusNeighborsTransformer(WithinOf, _GraphTransformer):
         self.metric_params = metric_params
         self.n_jobs = n_jobs
 
-    @fit_method
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Make rows ready to be searched.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_rows(X, None)
-
     def transform(self, X: Any) -> sp.csr_matrix:
         """The edges from each row to all fitted rows within the radius.
 
@@ -381,17 +363,3 @@ class RadiusNeighborsTransformer(WithinOf, _GraphTransformer):
             Edges of a row are in the order of their distances; a fitted row has one to itself.
         """
         return self.radius_neighbors_graph(X, mode=self.mode, sort_results=True)
-
-    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_matrix:
-        """Make rows ready, and the edges from each to all within the radius.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        graph : CSR matrix of shape (n_samples, n_samples)
-        """
-        return self.fit(X).transform(X)

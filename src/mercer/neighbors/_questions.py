@@ -103,7 +103,8 @@ class NearestOf(NeighborsEstimator):
         """The nearest rows of queries, so many queries at a time that memory is bounded."""
         self._require_fitted()
         queries, k = self._check_queries(X), self._number_of_neighbors(None)
-        found = (self._nearest(part, k) for part in parts_of(queries, max(1, MOST_ENTRIES // k)))
+        n_each = max(1, MOST_ENTRIES // max(k, self._search.most))
+        found = (self._nearest(part, k) for part in parts_of(queries, n_each))
         return (Neighbourhoods(rows, distances) for distances, rows in found)
 
 

@@ -29,6 +29,26 @@ class AveragingNeighbors(RegressorMixin, MultiOutputMixin, NeighborsEstimator): 
     _dtype: Any
     _is_vector: bool
 
+    @fit_method
+    def fit(self, X: Any, y: Any) -> Self:
+        """Make rows ready to be searched.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With `metric="precomputed"`, the distances between all rows.
+        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_outputs)
+
+        Returns
+        -------
+        self
+        """
+        params = check_params(self)
+        X, y = self._check_rows(X, y)
+        targets = number_attributes(y)
+        task = FitTask.start(self, X, y)
+        return self._finish(task, {**targets, **self._searched(X, params, getattr(params, "n_neighbors", None))})
+
     def _weighting(self) -> Weighting:
         return weighting_of(self)
 
@@ -143,26 +163,6 @@ class KNeighborsRegressor(NeighborsSweep, NearestMeans):
         self.n_jobs = n_jobs
         self.bandwidth = bandwidth
 
-    @fit_method
-    def fit(self, X: Any, y: Any) -> Self:
-        """Make rows ready to be searched.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            With `metric="precomputed"`, the distances between all rows.
-        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_outputs)
-
-        Returns
-        -------
-        self
-        """
-        params = check_params(self)
-        X, y = self._check_rows(X, y)
-        targets = number_attributes(y)
-        task = FitTask.start(self, X, y)
-        return self._finish(task, {**targets, **self._searched(X, params, params.n_neighbors)})
-
 
 class RadiusNeighborsRegressor(WithinOf, AveragingNeighbors):
     r"""The weighted mean of the targets of all rows within a radius.
@@ -252,26 +252,6 @@ class RadiusNeighborsRegressor(WithinOf, AveragingNeighbors):
         self.metric_params = metric_params
         self.n_jobs = n_jobs
         self.bandwidth = bandwidth
-
-    @fit_method
-    def fit(self, X: Any, y: Any) -> Self:
-        """Make rows ready to be searched.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            With `metric="precomputed"`, the distances between all rows.
-        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_outputs)
-
-        Returns
-        -------
-        self
-        """
-        params = check_params(self)
-        X, y = self._check_rows(X, y)
-        targets = number_attributes(y)
-        task = FitTask.start(self, X, y)
-        return self._finish(task, {**targets, **self._searched(X, params, None)})
 
     def predict(self, X: Any) -> FloatArray:
         """The mean of the targets of each row's neighbours.

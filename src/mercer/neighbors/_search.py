@@ -155,6 +155,8 @@ class Search:
         The rows.
     """
 
+    most = 0  # neighbours that are found whatever is asked for
+
     def __init__(self, measure: Measure, index: Any) -> None:
         self.measure, self.index = measure, index
         self._answers: Answers | None = index if hasattr(index, "nearest") else None  # by itself

@@ -23,8 +23,8 @@ class SparseIndex:
     algorithm = "brute"
 
     def __init__(self, X: Any, measure: Measure) -> None:
-        self.X, self.measure = X, measure
-        self._rows, self._kernel = _native(X), measure.kernel
+        self.X, self.measure = _canonical(X), measure  # the very arrays that the kernel reads: rows are held once
+        self._rows, self._kernel = _native(self.X), measure.kernel
 
     def __reduce__(self) -> Any:
         return SparseIndex, (self.X, self.measure)
@@ -57,14 +57,20 @@ class SparseIndex:
         """The queries as kernels see them, their number, and whom the first one leaves out: nobody where it is -1."""
         if queries is None:
             return self._rows, self.X.shape[0], 0 if leave_out_self else -1
-        return _native(queries), queries.shape[0], -1
+        return _native(_canonical(queries)), queries.shape[0], -1
 
 
 def _native(X: Any) -> Any:
+    return kernels.CsrRows64(X.data, X.indices, X.indptr, X.shape[1])
+
+
+def _canonical(X: Any) -> Any:
     """Sparse rows in double precision, columns in order and none twice, with indices that nobody else can write to."""
     X = sp.csr_array(X, dtype=np.float64)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     indices, starts = (np.array(part, dtype=np.int32) for part in (X.indices, X.indptr))
-    return kernels.CsrRows64(X.data, indices, starts, X.shape[1])
+    rows = sp.csr_array((X.data, indices, starts), shape=X.shape)
+    rows.has_canonical_format = True
+    return rows

@@ -49,6 +49,21 @@ def place_legend(ax: Any, loc: str, *, most_inside: int = _MOST_INSIDE) -> None:
         ax.legend(fontsize="small", loc=loc, framealpha=0.9)
 
 
+def mark_place(ax: Any, place: Any, text: str, *, is_right: bool, below: int = 4) -> None:
+    """A vertical line with a label at its top, on the side that has room: to the left of a place that is on the right."""
+    ax.axvline(place, color=QUIET, linestyle=":", linewidth=1.2)
+    ax.annotate(
+        text,
+        (place, 1.0),
+        xycoords=("data", "axes fraction"),
+        xytext=(-4 if is_right else 4, -below),
+        textcoords="offset points",
+        ha="right" if is_right else "left",
+        va="top",
+        fontsize="small",
+    )
+
+
 def unit_square(ax: Any) -> None:
     """Both axes from 0 to 1, with lines at the edges wholly visible."""
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")

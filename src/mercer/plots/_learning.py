@@ -12,7 +12,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import learning_curve, validation_curve
 
 from mercer._arrays import FloatArray
-from mercer.plots._axes import QUIET, band, make_axes, place_legend
+from mercer.plots._axes import band, make_axes, mark_place, place_legend
 from mercer.plots._models import is_model
 
 
@@ -175,19 +175,8 @@ def plot_validation_curve(
     band(ax, points, *train, "training rows", 0, "o")
     band(ax, points, *test, "held-out rows", 1, "s")
     best = int(np.argmax(test[0]))
-    ax.axvline(points[best], color=QUIET, linestyle=":", linewidth=1.2)
     text = f"best: {given[best]:.4g}" if is_number else f"best: {given[best]}"
-    is_right = best >= len(points) / 2
-    ax.annotate(
-        text,
-        (points[best], 1.0),
-        xycoords=("data", "axes fraction"),
-        xytext=(-4 if is_right else 4, -4),
-        textcoords="offset points",
-        ha="right" if is_right else "left",
-        va="top",
-        fontsize="small",
-    )
+    mark_place(ax, points[best], text, is_right=best >= len(points) / 2)
     if log is None:
         log = is_number and bool((points > 0).all()) and points.max() >= 100 * points.min()
     if log:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._params import OneOf, Real, check_value
-from mercer.plots._axes import QUIET, make_axes, place_legend, style
+from mercer.plots._axes import make_axes, mark_place, place_legend, style
 from mercer.plots._scores import row_weights, scored_curves
 
 
@@ -123,7 +123,8 @@ def plot_threshold(
     values = formula(counts)
     at = int(np.argmax(values)) if threshold is None else min(int(np.searchsorted(cuts, threshold)), len(cuts) - 1)
     place = float(cuts[at]) if threshold is None else float(threshold)
-    _mark(ax, place, f"{label}: {values[at]:.3g} at {place:.3g}", is_right=place > (cuts[0] + cuts[-1]) / 2)
+    # In the free strip above the curves.
+    mark_place(ax, place, f"{label}: {values[at]:.3g} at {place:.3g}", is_right=place > (cuts[0] + cuts[-1]) / 2, below=3)
     ax.set(xlabel="cut-off of the score", ylabel="measure", title="Measures against the cut-off", ylim=(-0.02, 1.1))
     ax.grid(alpha=0.25)
     place_legend(ax, "best")
@@ -140,18 +141,3 @@ def _count(score: FloatArray, is_positive: Any, weights: FloatArray | None) -> t
     )
     fn, tn = below_positive[first], below_negative[first]
     return cuts, _Counts(below_positive[-1] - fn, below_negative[-1] - tn, fn, tn)
-
-
-def _mark(ax: Any, place: float, text: str, *, is_right: bool) -> None:
-    """A vertical line with a label in the free strip above the curves."""
-    ax.axvline(place, color=QUIET, linestyle=":", linewidth=1.2)
-    ax.annotate(
-        text,
-        (place, 1.0),
-        xycoords=("data", "axes fraction"),
-        xytext=(-4 if is_right else 4, -3),
-        textcoords="offset points",
-        ha="right" if is_right else "left",
-        va="top",
-        fontsize="small",
-    )

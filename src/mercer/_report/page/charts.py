@@ -140,22 +140,21 @@ def strip(children: Child, words: str, *, width: int = 120, height: int = 20, is
 
 
 def legend(entries: Sequence[tuple[str, str, str]]) -> Html:
-    """Swatches with names: (class, name, what to add)."""
+    """Lines with names: (class, name, what to add)."""
+    lines = [tag("line", x1=1, y1=6, x2=23, y2=6, class_=f"curve {class_}") for class_, _, _ in entries]
+    return swatches(24, [(line, name(label), extra) for line, (_, label, extra) in zip(lines, entries, strict=True)])
+
+
+def swatches(width: int, entries: Sequence[tuple[Html, Child, str]]) -> Html:
+    """A list of signs with what they stand for: (sign, name, what to add)."""
     rows = [
         tag(
             "li",
-            tag(
-                "svg",
-                tag("line", x1=1, y1=6, x2=23, y2=6, class_=f"curve {class_}"),
-                viewBox="0 0 24 12",
-                width=24,
-                height=12,
-                aria_hidden="true",
-            ),
-            name(label),
+            tag("svg", sign, viewBox=f"0 0 {width} 12", width=width, height=12, aria_hidden="true"),
+            label,
             join(" ", tag("span", extra, class_="muted")) if extra else None,
         )
-        for class_, label, extra in entries
+        for sign, label, extra in entries
     ]
     return tag("ul", rows, class_="legend")
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from mercer._report.clustering.content import Axis, Clustering, Dendrogram, Profile, Projection, Silhouettes
 from mercer._report.numbers import count, number, percent, plural, tick_labels, ticks
-from mercer._report.page.charts import N_SERIES, Axes, broad_figure, figure, legend
+from mercer._report.page.charts import N_SERIES, Axes, broad_figure, figure, legend, swatches
 from mercer._report.page.html import Html, join, tag
 
 _MOST_NAMED = 12
@@ -153,23 +153,8 @@ def projection(found: Projection, profiles: Sequence[Profile]) -> Html:
 
 
 def _swatches(entries: Sequence[tuple[str, str, str]]) -> Html:
-    rows = [
-        tag(
-            "li",
-            tag(
-                "svg",
-                tag("circle", cx=6, cy=6, r=5, class_=f"dot {class_}"),
-                viewBox="0 0 12 12",
-                width=12,
-                height=12,
-                aria_hidden="true",
-            ),
-            label,
-            join(" ", tag("span", extra, class_="muted")) if extra else None,
-        )
-        for class_, label, extra in entries
-    ]
-    return tag("ul", rows, class_="legend")
+    dots = [tag("circle", cx=6, cy=6, r=5, class_=f"dot {class_}") for class_, _, _ in entries]
+    return swatches(12, [(dot, label, extra) for dot, (_, label, extra) in zip(dots, entries, strict=True)])
 
 
 def _number_mark(axes: Axes, cluster: int, middle: tuple[float, float]) -> Html:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from mercer._runs.entries import Entries
 
 STABLE, UNSTABLE = 0.8, 0.6  # adjusted Rand: comes back, and does not
 
@@ -55,36 +57,14 @@ class Clustering:
         return self.stability is not None and self.stability >= STABLE
 
 
-class ClusterBoard:
+class ClusterBoard(Entries[Clustering]):
     """All clusterings by name, in the order of their trial. `watch` is called after every change."""
-
-    def __init__(self, watch: Any = None) -> None:
-        self._entries: dict[str, Clustering] = {}
-        self._watch = watch
-        self.stage = ""
 
     def __iter__(self) -> Iterator[Clustering]:
         return iter(self._entries.values())
 
-    def get(self, name: str) -> Clustering:
-        return self._entries[name]
-
     def add(self, entry: Clustering) -> None:
         self._entries[entry.name] = entry
-
-    def update(self, name: str, **changes: Any) -> Clustering:
-        entry = replace(self._entries[name], **changes)
-        self._entries[name] = entry
-        self.notify()
-        return entry
-
-    def begin(self, stage: str) -> None:
-        self.stage = stage
-        self.notify()
-
-    def notify(self) -> None:
-        if self._watch is not None:
-            self._watch(self)
 
     def with_status(self, status: str) -> list[Clustering]:
         return [entry for entry in self if entry.status == status]

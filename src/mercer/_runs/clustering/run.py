@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import mercer
 from mercer._parallel import serial_blas
-from mercer._report import ClusterContent, check, write_html, write_json
+from mercer._report import ClusterContent
 from mercer._report.clustering.describe import against, describe_clusters
 from mercer._report.clustering.pictures import dendrogram_of
 from mercer._runs.clock import Clock
@@ -26,12 +25,13 @@ from mercer._runs.clustering.search import ClusterSearch
 from mercer._runs.clustering.table import ClusterTable, make_cluster_table
 from mercer._runs.code import changed_params
 from mercer._runs.columns import as_columns
+from mercer._runs.course import Start, heading, write_report
 from mercer._runs.errors import NothingTrained
-from mercer._runs.folder import RunFolder, digest_of, write_whole
+from mercer._runs.folder import RunFolder, write_whole
 from mercer._runs.pipelines import certificate_of
 from mercer._runs.reading import read_table
 from mercer._runs.settings import ClusterSettings
-from mercer._runs.sources import embedded_name, source_of, unchanged_source
+from mercer._runs.sources import embedded_name
 
 
 @dataclass(frozen=True)
@@ -58,19 +58,12 @@ def cluster(
 ) -> ClusterOutcome:
     """Run all of it, or go on where an earlier run of the same folder was ended."""
     watch = watch or ClusterWatchers()
-    if resume:
-        folder = RunFolder.existing(path)
-        plan = folder.read_plan_of(ClusterSettings)
-        settings, source = plan.settings, unchanged_source(plan)
-    else:
-        source = source_of(settings)
+    start = Start.of(settings, path, resume=resume)
+    settings, source = start.settings, start.source
     read = read_table(source, settings.file)
     table = make_cluster_table(read, settings)
     trials = find_trials(settings, table.sample)
-    if not resume:
-        folder = RunFolder.begin(
-            path, settings, digest_of(source), {name: str(kind) for name, kind in table.table.schema.items()}
-        )
+    folder = start.folder(table.table.schema)
     watch.table(table, settings, as_columns(table.report))
     clock = Clock(settings.seconds, folder.seconds_spent)
     board = ClusterBoard(watch.board)
@@ -104,10 +97,7 @@ def cluster(
     }
     content["certificate"] = certificate_of(final.pipeline(table))
     content["seconds"] = {"comparison": clock.elapsed, "final fit": fit_seconds}
-    report: ClusterContent = check(content)
-    write_json(report, folder.report_json)
-    write_html(report, folder.report_html)
-    return ClusterOutcome(folder, labels, report, is_interrupted=not is_whole)
+    return ClusterOutcome(folder, labels, write_report(content, folder), is_interrupted=not is_whole)
 
 
 def _refuse_nothing(board: ClusterBoard, search: ClusterSearch) -> None:
@@ -156,12 +146,8 @@ def _content(
     }
     method = method_of(choice.entry.method) if choice.entry else None
     return {
-        "format": 1,
+        **heading(f"Clusters of {Path(settings.source).name}", command),
         "kind": "clusters",
-        "title": f"Clusters of {Path(settings.source).name}",
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": command,
-        "mercer": mercer.__version__,
         "data": {
             "source": settings.source,
             "n_rows": shape[0],

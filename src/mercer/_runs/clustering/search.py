@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import time
-import traceback
 import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -14,12 +13,13 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from mercer._parallel import serial_blas
-from mercer._runs.clock import Clock, OutOfTime, time_cap
+from mercer._runs.clock import Clock, time_cap
 from mercer._runs.clustering.board import ClusterBoard, Clustering
 from mercer._runs.clustering.checks import MOST_CHECKED, ReferenceTables, reference_of, stability_of
 from mercer._runs.clustering.measures import by_size, least_rows, measure, some_rows
 from mercer._runs.clustering.methods import Data, Trial
 from mercer._runs.clustering.table import ClusterTable
+from mercer._runs.course import StagedSearch, in_one_line
 from mercer._runs.folder import RunFolder
 from mercer._runs.settings import ClusterSettings
 
@@ -28,20 +28,20 @@ _LEAST_LOOKED = 3  # clusterings that are tried however short the time is
 _LEAST_CHECKED = 1
 
 
-class ClusterSearch:
+class ClusterSearch(StagedSearch):
     """One pass over all stages; what the folder holds from an earlier pass is not done again."""
 
     def __init__(
         self, table: ClusterTable, settings: ClusterSettings, folder: RunFolder, clock: Clock, board: ClusterBoard
     ) -> None:
-        self.settings, self.folder, self.clock, self.board = settings, folder, clock, board
+        super().__init__(settings, folder, clock)
+        self.settings, self.board = settings, board
         self.data = Data(table.sample)
         X = self.data.X
         self._checked = X[some_rows(len(X), MOST_CHECKED, settings.seed)]
         names = list(table.preparer.get_feature_names_out())
         self._tables = ReferenceTables(self._checked, table.report, names, settings.seed)
         self._trials: dict[str, Trial] = {}
-        self.errors: dict[str, str] = {}  # tracebacks of methods that failed
 
     def run(self, trials: Sequence[Trial]) -> bool:
         """Fill the board. False if the user interrupted."""
@@ -86,7 +86,7 @@ class ClusterSearch:
                 found = measure(self.data.X, by_size(labels), model, self.settings.seed)
                 self._write("fitted", name=name, seconds=seconds, **dataclasses.asdict(found))
             except Exception as error:
-                self._note_failure(name, error)
+                self._note_failure(name, error, name=name)
         if failed := self._known("failed", name):
             self.board.update(name, status="failed", reason=failed["reason"])
             return
@@ -147,7 +147,7 @@ class ClusterSearch:
                     reference = reference_of(trial, self.board.get(name).n_clusters or 0, self._tables, seed)
                     stability = stability_of(trial, self._checked, seed)
             except Exception as error:
-                self.board.update(name, reason=f"the checks failed: {self._reason(error)}")
+                self.board.update(name, reason=f"the checks failed: {in_one_line(error)}")
                 return
             self._write(
                 "checked",
@@ -163,23 +163,6 @@ class ClusterSearch:
 
     # ---- the journal
 
-    @property
-    def _cap(self) -> float:
-        """Seconds for one fit of one method."""
-        return self.settings.model_seconds or max(2.0, 0.1 * self.settings.seconds)
-
     def _known(self, kind: str, name: str) -> dict[str, Any] | None:
         lines = self.folder.journal.of(kind, name=name)
         return lines[-1] if lines else None
-
-    def _note_failure(self, name: str, error: Exception) -> None:
-        self.errors[name] = "".join(traceback.format_exception(error))
-        self._write("failed", name=name, reason=self._reason(error))
-
-    def _reason(self, error: Exception) -> str:
-        kind = "time" if isinstance(error, OutOfTime) else type(error).__name__
-        return ": ".join([kind, *str(error).strip().splitlines()[:1]])
-
-    def _write(self, kind: str, **values: Any) -> None:
-        """Into the journal, with the time that the run has taken so far."""
-        self.folder.journal.add(kind, at=self.clock.elapsed, **values)

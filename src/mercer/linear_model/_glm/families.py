@@ -232,16 +232,21 @@ class Poisson(Family):
         return result
 
 
-@saved("family.Gamma")
-@dataclass(frozen=True)
-class Gamma(Family):
-    name: ClassVar[str] = "gamma"
+class _OfPositive(Family):
+    """Laws of positive targets."""
+
     default_link: ClassVar[str] = "log"
     least_mean: ClassVar[float] = 0.0
     targets: ClassVar[str] = "y > 0"
 
     def allows(self, y: FloatArray) -> Any:
         return y > 0
+
+
+@saved("family.Gamma")
+@dataclass(frozen=True)
+class Gamma(_OfPositive):
+    name: ClassVar[str] = "gamma"
 
     def variance(self, mean: FloatArray) -> FloatArray:
         return mean**2
@@ -262,14 +267,8 @@ class Gamma(Family):
 
 @saved("family.InverseGaussian")
 @dataclass(frozen=True)
-class InverseGaussian(Family):
+class InverseGaussian(_OfPositive):
     name: ClassVar[str] = "inverse_gaussian"
-    default_link: ClassVar[str] = "log"
-    least_mean: ClassVar[float] = 0.0
-    targets: ClassVar[str] = "y > 0"
-
-    def allows(self, y: FloatArray) -> Any:
-        return y > 0
 
     def variance(self, mean: FloatArray) -> FloatArray:
         return mean**3

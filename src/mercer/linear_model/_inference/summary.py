@@ -13,10 +13,9 @@ import numpy as np
 from scipy.linalg import eigvalsh, solve_triangular, svdvals
 from scipy.special import fdtrc, stdtr, stdtrit
 
-from mercer._aligned import aligned
 from mercer._arrays import FloatArray
 from mercer._saved import saved
-from mercer.linear_model._inference.table import coefficient_frame
+from mercer.linear_model._inference.table import coefficient_frame, coefficient_text
 from mercer.linear_model._least_squares.solvers import Solution
 
 
@@ -126,15 +125,8 @@ class RegressionSummary:
             ("log likelihood", f"{self.log_likelihood:.6g}", "AIC", f"{self.aic:.6g}"),
             ("condition number", f"{self.condition_number:.3g}", "BIC", f"{self.bic:.6g}"),
         ]
-        head = ("", "coef", "std err", "t", "p", f"[{self.alpha / 2:.4g}", f"{1 - self.alpha / 2:.4g}]")
-        values = zip(self.coef, self.std_err, self.t, self.p_value, *self.conf_int.T, strict=True)
-        body = [
-            (name, f"{c:.6g}", f"{e:.4g}", f"{t:.3f}", f"{p:.3g}", f"{low:.6g}", f"{high:.6g}")
-            for name, (c, e, t, p, low, high) in zip(self.names, values, strict=True)
-        ]
-        top, table = aligned(figures, left=(0, 2)), aligned([head, *body], left=(0,))
-        rule = "-" * max(map(len, [*top, *table]))
-        return "\n".join(["Least squares", rule, *top, rule, table[0], *table[1:], rule])
+        columns = {"coef": self.coef, "std err": self.std_err, "t": self.t, "p": self.p_value}
+        return coefficient_text("Least squares", figures, self.names, columns, self.conf_int, self.alpha)
 
 
 def summarise(statistics: Statistics, coef: FloatArray, names: list[str], alpha: float, target: int) -> RegressionSummary:

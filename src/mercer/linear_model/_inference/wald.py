@@ -14,10 +14,9 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from mercer._aligned import aligned
 from mercer._arrays import FloatArray
 from mercer._saved import saved
-from mercer.linear_model._inference.table import coefficient_frame
+from mercer.linear_model._inference.table import coefficient_frame, coefficient_text
 
 SINGULAR = 1e-13  # the least reciprocal condition number (unit diagonal) of an information that is inverted
 
@@ -112,15 +111,8 @@ class WaldSummary:
             ("covariance", self.cov_type, "BIC", f"{self.bic:.6g}"),
         ]
         statistic = "t" if self.uses_t else "z"
-        head = ("", "coef", "std err", statistic, "p", f"[{self.alpha / 2:.4g}", f"{1 - self.alpha / 2:.4g}]")
-        values = zip(self.coef, self.std_err, self.z, self.p_value, *self.conf_int.T, strict=True)
-        body = [
-            (name, f"{c:.6g}", f"{e:.4g}", f"{z:.3f}", f"{p:.3g}", f"{low:.6g}", f"{high:.6g}")
-            for name, (c, e, z, p, low, high) in zip(self.names, values, strict=True)
-        ]
-        top, table = aligned(figures, left=(0, 2)), aligned([head, *body], left=(0,))
-        rule = "-" * max(map(len, [*top, *table]))
-        return "\n".join([self.model, rule, *top, rule, *table, rule])
+        columns = {"coef": self.coef, "std err": self.std_err, statistic: self.z, "p": self.p_value}
+        return coefficient_text(self.model, figures, self.names, columns, self.conf_int, self.alpha)
 
 
 def inverse_information(information: FloatArray) -> FloatArray | None:

@@ -62,16 +62,24 @@ class Kitchen:
         return Prepared(steps, Table(seen, train.y, train.weight), Table(unseen, test.y, test.weight), test)
 
 
+def _sweep(learner: Any, train: Table, points: Sequence[dict[str, Any]]) -> Iterator[Any]:
+    """Fitted learners, one a point, by the sweep over one parameter or that over several."""
+    name, *others = points[0]
+    if others:
+        return iter(learner.sweep_points(train.X, train.y, points, sample_weight=train.weight))
+    return iter(learner.sweep(train.X, train.y, name, [point[name] for point in points], sample_weight=train.weight))
+
+
 class FoldFits:
     """Candidates fitted and scored on every fold.
 
-    `swept` is the parameter whose values one sweep covers. Where a combination of the other parameters does not allow that,
+    `swept` are the parameters whose values one sweep covers. Where a combination of the other parameters does not allow that,
     or the sweep fails on the way, the values that are left are fitted one by one.
     """
 
     n_ahead = 8
 
-    def __init__(self, model: Model, folds: Sequence[Fold], scoring: Scoring, *, swept: str | None, raises: bool) -> None:
+    def __init__(self, model: Model, folds: Sequence[Fold], scoring: Scoring, *, swept: Sequence[str], raises: bool) -> None:
         self._model, self._scoring, self._swept, self._raises = model, scoring, swept, raises
         self._kitchens = [Kitchen(model, fold) for fold in folds]
 
@@ -119,18 +127,17 @@ class FoldFits:
 
     def _by_sweep(self, candidates: Sequence[Candidate], train: Table) -> Iterator[tuple[Any, float, None]]:
         """As many of the candidates, from the first on, as one sweep gives: none where the learner has no such sweep."""
-        name = self._model.own_name(self._swept)
-        if name is None or self._swept is None or len(candidates) == 1:
+        names = {full: own for full in self._swept if (own := self._model.own_name(full)) is not None}
+        if not names or len(candidates) == 1:
             return
-        values = [candidate.params[self._swept] for candidate in candidates]
-        others = {parameter: value for parameter, value in candidates[0].params.items() if parameter != self._swept}
+        points = [{own: candidate.params[full] for full, own in names.items()} for candidate in candidates]
+        others = {parameter: value for parameter, value in candidates[0].params.items() if parameter not in self._swept}
         try:
             learner = self._model.make_learner(others)
-            if not isinstance(learner, Sweep) or name not in learner.sweep_parameters():
+            if not isinstance(learner, Sweep) or not set(names.values()) <= set(learner.sweep_parameters()):
                 return
-            options = {"sample_weight": train.weight}
-            sweep, first_seconds = timed(lambda: iter(learner.sweep(train.X, train.y, name, values, **options)))
-            for _ in values:
+            sweep, first_seconds = timed(lambda: _sweep(learner, train, points))
+            for _ in points:
                 fitted, seconds = timed(lambda: next(sweep))
                 yield fitted, seconds + first_seconds, None
                 first_seconds = 0.0  # a sweep may do all of its work at the start

@@ -24,15 +24,15 @@ from mercer.model_selection._tune.workers import Workers
 class OutOfBagFits:
     """Candidates scored on the out-of-bag rows of one fit each. Steps before the learner are fitted on all rows.
 
-    `swept` is the parameter whose values one sweep covers; where the search has none, the sweep is over one value of the
+    `swept` holds the parameter whose values one sweep covers; where it is empty, the sweep is over one value of the
     parameter that the learner names first: its own.
     """
 
     n_ahead = 8
 
-    def __init__(self, model: Model, table: Table, scoring: Scoring, *, swept: str | None, raises: bool) -> None:
+    def __init__(self, model: Model, table: Table, scoring: Scoring, *, swept: Sequence[str], raises: bool) -> None:
         self._model, self._table, self._scoring = model, table, scoring
-        self._swept, self._raises = swept, raises
+        self._swept, self._raises = (swept[0] if swept else None), raises
 
     def run(
         self, batches: Sequence[Sequence[Candidate]], workers: Workers

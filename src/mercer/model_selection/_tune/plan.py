@@ -66,15 +66,15 @@ def make_plan(options: TuneOptions, table: Table, space: Any, scoring: Any, grou
     }
     ledger = _open_ledger(options, full_space, model, parts)
     proposals = _make_proposals(kind, layout, options, ledger)
-    what = exploit.words(len(splits), layout.n_swept)
+    what = exploit.words(len(splits), layout)
     how = ": ".join(filter(None, [proposals.words, what if looks is None else f"{what}, {looks.words}"]))
 
     raises = options.error_score == "raise"
     fits: Fits
     if exploit.is_out_of_bag:
-        fits = OutOfBagFits(model, table, score_by, swept=exploit.swept, raises=raises)
+        fits = OutOfBagFits(model, table, score_by, swept=layout.swept, raises=raises)
     elif looks is None:
-        fits = FoldFits(model, make_folds(table, splits), score_by, swept=exploit.swept, raises=raises)
+        fits = FoldFits(model, make_folds(table, splits), score_by, swept=layout.swept, raises=raises)
     else:
         rungs = Rungs(looks.stages, ledger.trials)
         fits = HalvedFits(

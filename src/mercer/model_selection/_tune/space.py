@@ -211,8 +211,8 @@ class SearchSpace:
             {name: Quantiles(found) if isinstance(found, Law) else found for name, found in self.dimensions.items()}
         )
 
-    def without(self, name: str | None) -> SearchSpace:
-        return SearchSpace({other: dimension for other, dimension in self.dimensions.items() if other != name})
+    def without(self, *names: str) -> SearchSpace:
+        return SearchSpace({other: dimension for other, dimension in self.dimensions.items() if other not in names})
 
 
 def make_space(space: Any, estimator: Any) -> SearchSpace:

@@ -49,10 +49,10 @@ def tune(
 ) -> TuneResult:
     """Find the parameters with the best mean score over folds, with as few fits as the model allows.
 
-    Where one fit tells about many values of a parameter (a regularisation path, the rounds of boosting), the values are
-    covered by one such sweep per fold; where an ensemble leaves rows out of bag, these score it and no folds are fitted.
-    A fit that can be looked at on its way is given up where it does poorly. `result.how` says what was done. Everything else is
-    fitted on each fold.
+    Where one fit tells about many values of a parameter (a regularisation path, the rounds of boosting), or of several (the
+    number of neighbours and their weights), the values are covered by one such sweep per fold; where an ensemble leaves rows
+    out of bag, these score it and no folds are fitted. A fit that can be looked at on its way is given up where it does
+    poorly. `result.how` says what was done. Everything else is fitted on each fold.
 
     Parameters
     ----------
@@ -125,7 +125,8 @@ def tune(
     so far.
 
     A sweep covers every value of a list, and of a range or a distribution up to 100: even steps (or even factors with `log`),
-    or even quantiles. With `n_trials` below that, it covers values at even places.
+    or even quantiles. With `n_trials` below that, it covers values at even places. One over several parameters covers all
+    combinations of the first with lists of the others, up to 1,000.
 
     With `halving`, a trial that is given up has the status "stopped", tells in `stages` how far it came, and never wins; one
     that goes on does so from where it was, so that a complete trial is what a fit without looks is. Each is judged by those
