@@ -117,7 +117,7 @@ def test_the_same_seed_gives_the_same_trials_for_any_number_of_jobs(search):
 
 
 def test_bayesian_search_learns_from_what_was_stopped():
-    search = Bayesian(Layout(make_space({"error": Reals(0, 3)}, Growing()), None), 30, 0, {})
+    search = Bayesian(Layout(make_space({"error": Reals(0, 3)}, Growing()), ()), 30, 0, {})
     drawn = []
     for number in range(30):
         [combination] = search.ask(1)
