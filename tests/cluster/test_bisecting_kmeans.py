@@ -80,3 +80,11 @@ def test_one_cluster_is_the_mean_and_more_than_the_rows_are_refused(X):
     assert model.certificate_.converged
     with pytest.raises(ValueError, match="n_samples=3 should be >= n_clusters=8"):
         BisectingKMeans().fit(X[:3])
+
+
+@pytest.mark.parametrize("child", [0, -1])
+def test_a_tree_that_leads_back_is_an_error(X, child):
+    model = BisectingKMeans(4, random_state=0).fit(X)
+    model._children = np.where(model._children > 0, child, model._children)
+    with pytest.raises(ValueError, match="tree of halvings is damaged"):
+        model.predict(X)

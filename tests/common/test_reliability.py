@@ -95,7 +95,7 @@ def test_the_number_of_threads_changes_no_bit_of_a_weighted_fit_on_sparse_rows(e
 @every_estimator
 @pytest.mark.parametrize(("n_rows", "n_repeats"), [(600, 1), pytest.param(5_000, 4, marks=exhaustive)])
 def test_sixteen_python_threads_that_fit_at_once_give_the_serial_results(estimator, n_rows, n_repeats):
-    data = make_data(estimator, n_rows, 12)
+    data = make_data(estimator, min(n_rows, case_of(estimator).n_large), 12)
     parts = [data.rows(slice(50 * part, None)) for part in range(8)]  # different fits, so that nothing may be shared
     serial = [make(estimator).fit(*part.args) for part in parts]
     with ThreadPoolExecutor(16) as pool:

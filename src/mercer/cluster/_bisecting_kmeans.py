@@ -327,6 +327,8 @@ def _descend(X: Any, tree: Mapping[str, Any], n_threads: int) -> Labels:
         if label_of[node] >= 0:
             labels[rows] = label_of[node]
         elif len(rows):
+            if not (children[node] > node).all():  # a file that was changed: rows would go round for ever
+                raise ValueError("BisectingKMeans: the tree of halvings is damaged; fit again.")
             sides = np.empty(len(rows), dtype=np.int32)
             part = X if len(rows) == X.shape[0] else X[rows]
             kernels.nearest_centres(native_rows(part, shift), np.ascontiguousarray(centres[children[node]]), sides, n_threads)
