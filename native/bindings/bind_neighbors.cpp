@@ -15,6 +15,8 @@ void bind_flat(nb::module_& m, const char* name) {
         "__init__",
         [](FlatPoints<T>* self, In2<T> x, int n_threads) { new (self) FlatPoints<T>(matrix<T>(x), threads(n_threads)); },
         nb::arg().noconvert(), nb::arg(), ReleaseGil());
+    type.def_prop_ro("points",
+                     [](nb::handle self) { return view_of<T>(nb::cast<const FlatPoints<T>&>(self).point_values(), self); });
     def_searches<FlatPoints<T>, Takes::kAll>(type);
 }
 

@@ -28,6 +28,7 @@ class FlatPoints {
     std::size_t n_features() const { return d_; }
     Blocks<T> points() const { return {points_.data(), rows_.data(), rows_.size(), d_}; }
     std::span<const Row> rows() const { return rows_; }
+    std::span<const T> point_values() const { return points_; }
 
    private:
     std::size_t d_;

@@ -146,3 +146,15 @@ def test_kernels_refuse_results_and_queries_of_other_shapes():
             tree.nearest(metric, None, queries, False, distances, rows, 1)
     with pytest.raises(ValueError, match="weight"):
         tree.nearest(kernels.SearchMetric("minkowski", 3.0, np.ones(2)), None, None, False, np.empty((50, 2)), rows, 1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_rows", [1, 8, 43])
+def test_rows_that_are_stored_are_those_that_were_searched(n_rows, dtype):
+    X = np.random.RandomState(0).rand(n_rows, 3).astype(dtype)
+    search = Search.of(X, algorithm="brute", metric="manhattan", k=1)
+    expected, before = X.copy(), search.nearest(X[:1], 1)
+    X[:] = 7  # what becomes of the caller's array is not the index's business
+    np.testing.assert_array_equal(search.index.X, expected, strict=True)
+    again = pickle.loads(pickle.dumps(search))
+    np.testing.assert_array_equal(np.stack(again.nearest(expected[:1], 1)), np.stack(before))

@@ -27,6 +27,11 @@ IntArray = npt.NDArray[np.int64]
 ALGORITHMS = ("auto", "ball_tree", "kd_tree", "brute")
 
 
+def by_slot(points: FloatArray, n_features: int) -> FloatArray:
+    """A point a line, from blocks of eight points, feature after feature; the last block may be filled up."""
+    return np.asarray(points).reshape(-1, n_features, 8).transpose(0, 2, 1).reshape(-1, n_features)
+
+
 @saved("mercer.neighbors.FlatIndex")
 class FlatIndex:
     """Rows without a tree: every one is measured."""
@@ -35,7 +40,7 @@ class FlatIndex:
     n_threads = 1  # that make it again, from a file
 
     def __init__(self, X: FloatArray, *, n_threads: int = 1) -> None:
-        self.X = X
+        self.shape: tuple[int, int] = X.shape
         kind = kernels.FlatPoints32 if X.dtype == np.float32 else kernels.FlatPoints64
         self.points = kind(X, n_threads)
 
@@ -43,8 +48,9 @@ class FlatIndex:
         return FlatIndex, (self.X,)
 
     @property
-    def shape(self) -> tuple[int, int]:
-        return self.X.shape
+    def X(self) -> FloatArray:
+        """The rows, which the kernel holds: whatever becomes of the array that they came from."""
+        return np.ascontiguousarray(by_slot(self.points.points, self.shape[1])[: self.shape[0]])
 
 
 @saved("mercer.neighbors.ProductIndex")

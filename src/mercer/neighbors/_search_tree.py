@@ -17,7 +17,7 @@ from mercer._params import InvalidParameterError
 from mercer._saved import saved
 from mercer.neighbors._density_kernels import KERNELS, log_norm
 from mercer.neighbors._measures import Measure, by_name, find_measure
-from mercer.neighbors._search import Search
+from mercer.neighbors._search import Search, by_slot
 
 Ints = npt.NDArray[np.int64]
 N_RECALL = 200  # queries that say how many neighbours a bounded search finds
@@ -88,11 +88,11 @@ class SearchTree:
 
     @staticmethod
     def _rows_of(index: Any) -> FloatArray:
-        """Points lie in blocks of eight, feature after feature."""
+        """In the order of X, from slots."""
         n_rows, n_features = index.shape
-        by_slot = np.asarray(index.points).reshape(-1, n_features, 8).transpose(0, 2, 1).reshape(-1, n_features)[:n_rows]
-        rows = np.empty((n_rows, n_features), dtype=by_slot.dtype)
-        rows[index.rows] = by_slot
+        slots = by_slot(index.points, n_features)[:n_rows]
+        rows = np.empty((n_rows, n_features), dtype=slots.dtype)
+        rows[index.rows] = slots
         rows.flags.writeable = False
         return rows
 
