@@ -88,6 +88,16 @@ def test_any_folds_and_errors_give_the_scores_of_fits(cv, scoring, monkeypatch):
     assert _features(selector) == _features(plain)
 
 
+def test_training_rows_need_not_be_all_that_are_not_held_out(monkeypatch):
+    """As many rows as the others, and yet not these: draws with repetition, some of the held-out rows."""
+    X, y = _table(1, n=40, d=5)
+    random = np.random.RandomState(0)
+    for rows in (lambda train: random.choice(train, len(train)), lambda train: random.permutation(40)[: len(train)]):
+        folds = [(rows(train), test) for train, test in KFold(4).split(X)]
+        selector = SequentialFeatureSelector(LinearRegression(), cv=folds).fit(X, y)
+        np.testing.assert_allclose(_scores(selector), _scores(_plain(monkeypatch, selector, X, y)), atol=1e-9)
+
+
 @pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc", "f1_macro"])
 @pytest.mark.parametrize("model", [LogisticRegression(tol=1e-10), LinearDiscriminantAnalysis(normalizer="n-K")], ids=repr)
 def test_any_measure_of_classes_gives_the_scores_of_fits(model, scoring, monkeypatch):

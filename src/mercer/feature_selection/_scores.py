@@ -177,8 +177,7 @@ def _correlations(X: Any, y: FloatArray, *, is_centred: bool, is_forced: bool) -
         y_norm = 0.0
     y = y - y_mean
     if sp.issparse(X):
-        sums = SparseMatrix(X, n_threads=n_threads).column_sums(y)
-        products = sums - moments.mean * y.sum() if is_centred else sums
+        products = SparseMatrix(X, n_threads=n_threads).column_sums(y)
     else:
         matrix = DenseMatrix(X, is_shifted=is_centred, n_threads=n_threads)  # a shift changes nothing that it should not:
         products = matrix.slope_sums(y)[:-1]  # centred targets sum to zero
