@@ -124,8 +124,8 @@ def test_what_is_no_count_is_refused():
 @given(tables(), st.integers(1, 4))
 def test_mutual_information_is_the_textbooks(table, k):
     X, labels, y = table
-    if np.bincount(labels).min() < 1 or len(y) <= k:
-        return
+    y = y - y.mean()
+    X = X - X.mean(axis=0)  # the noise grows with the size of the values
     of_classes = mutual_info_classif(X, labels, n_neighbors=k, random_state=0)
     of_numbers = mutual_info_regression(X, y, n_neighbors=k, random_state=0)
     y = y / y.std()
