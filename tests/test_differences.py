@@ -54,9 +54,14 @@ def difference(own: Callable[..., Any], peer: Callable[..., Any]) -> Difference:
     otherwise = [
         name
         for name in shared
-        if repr(ours[name].default) != repr(theirs[name].default) or ours[name].kind is not theirs[name].kind
+        if _named(ours[name].default) != _named(theirs[name].default) or ours[name].kind is not theirs[name].kind
     ]
     return Difference(frozenset(ours) - frozenset(theirs), frozenset(theirs) - frozenset(ours), frozenset(otherwise))
+
+
+def _named(default: Any) -> str:
+    """A default in words; functions are each library's own."""
+    return default.__name__ if inspect.isfunction(default) else repr(default)
 
 
 def signature_differences() -> dict[str, Difference]:

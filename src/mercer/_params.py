@@ -116,13 +116,27 @@ class Real(Rule):
 
 
 class Infinity(Rule):
-    """Plus infinity, where it has a meaning of its own."""
+    """Plus infinity, or that of either sign, where it has a meaning of its own."""
+
+    def __init__(self, *, either_sign: bool = False) -> None:
+        self.either_sign = either_sign
 
     def accept(self, value: Any) -> Any:
-        return float(value) if isinstance(value, (float, np.floating)) and value == np.inf else _REFUSED
+        is_float = isinstance(value, (float, np.floating))
+        return float(value) if is_float and (value == np.inf or (self.either_sign and value == -np.inf)) else _REFUSED
 
     def describe(self) -> str:
-        return "infinity"
+        return "plus or minus infinity" if self.either_sign else "infinity"
+
+
+class Text(Rule):
+    """Any string; what it says is checked where it is read."""
+
+    def accept(self, value: Any) -> Any:
+        return value if isinstance(value, str) else _REFUSED
+
+    def describe(self) -> str:
+        return "a string"
 
 
 class Bool(Rule):

@@ -70,9 +70,10 @@ class Case:
     is_lazy: bool = False  # keeps the data, grows greedily or leaves the work to members: nothing to certify
     is_online: bool = False  # takes one step a row: a step of weight two is not two steps
     iterates_elsewhere: bool = False  # `max_iter` is for a part of the fit, which tells nothing of its steps
-    of_columns: bool = False  # clusters them: there must be two
+    of_columns: bool = False  # clusters or compares them: there must be two
     of_counts: bool = False  # takes whole numbers >= 0 alone
     of_sequences: bool = False  # whose lengths stand in the place of y
+    needs_variation: bool = False  # refuses X of which no column varies
     takes_infinity: bool = False  # in X, as an extreme value
     takes_labels: bool = False  # as y, though it is no classifier
     takes_any_sign: bool = False  # of weights
@@ -477,6 +478,44 @@ CASES["AffinityPropagation"] = Case(
     grid={"damping": [0.5, 0.9]},
 )
 CASES["Birch"] = Case(n_large=2_000, n_long=100_000, grid={"threshold": [0.2, 0.4]})
+
+# Selectors of columns: one fit or many of another model, and scores that are no objective.
+CASES["SelectKBest"] = Case(takes_labels=True, params={"k": 2}, grid={"k": [1, 2]})
+CASES["SelectPercentile"] = Case(takes_labels=True, params={"percentile": 50}, grid={"percentile": [30, 60]})
+CASES["GenericUnivariateSelect"] = Case(takes_labels=True, params={"mode": "k_best", "param": 2}, grid={"param": [1, 2]})
+for _name in ("SelectFpr", "SelectFdr", "SelectFwe"):
+    CASES[_name] = Case(takes_labels=True, grid={"alpha": [0.05, 0.1]})
+CASES["VarianceThreshold"] = Case(needs_variation=True, grid={"threshold": [0.0, 0.01]})
+CASES["SelectFromModel"] = Case(takes_labels=True, params={"estimator": Ridge()}, grid={"threshold": ["mean", "median"]})
+CASES["RFE"] = Case(of_columns=True, params={"estimator": Ridge()}, grid={"n_features_to_select": [1, 2]}, is_lazy=True)
+CASES["RFECV"] = Case(
+    of_columns=True,
+    n_large=_FEW_ROWS,
+    params={"estimator": Ridge(), "cv": 2},
+    fixed_params=lambda X: {"cv": SplitByValue()},
+    grid={"min_features_to_select": [1, 2]},
+    is_lazy=True,
+)
+CASES["SequentialFeatureSelector"] = Case(
+    of_columns=True,
+    n_large=_FEW_ROWS,
+    takes_labels=True,
+    params={"estimator": Ridge(), "cv": 2},
+    fixed_params=lambda X: {"cv": SplitByValue()},
+    grid={"direction": ["forward", "backward"]},
+)
+CASES["BorutaSelector"] = Case(
+    n_large=2_000,
+    params={"estimator": Ridge(), "max_runs": 6, "keep_tentative": True},
+    takes_labels=True,
+    grid={"alpha": [0.05, 0.5]},
+)
+CASES["StabilitySelection"] = Case(
+    n_large=_FEW_ROWS,
+    params={"estimator": Lasso(0.5), "n_subsamples": 6},
+    takes_labels=True,
+    grid={"threshold": [0.6, 0.9]},
+)
 
 
 for _name in ("GaussianHMM", "GMMHMM", "PoissonHMM"):

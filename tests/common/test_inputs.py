@@ -160,6 +160,10 @@ def test_a_constant_column_does_no_harm(estimator):
     X[:, 2] = 7.0
     assert _is_finite(make(estimator).fit(*data.with_X(X).args), X)
     X[:] = 7.0
+    if case_of(estimator).needs_variation:
+        with pytest.raises(ValueError, match="No feature in X meets"):
+            make(estimator).fit(*data.with_X(X).args)
+        return
     assert _is_finite(make(estimator).fit(*data.with_X(X).args), X)
 
 

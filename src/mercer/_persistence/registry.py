@@ -71,7 +71,8 @@ _HOMES = {
 
 # Modules whose public functions measure or score arrays and do nothing else, so that a file may name them.
 _FUNCTION_MODULES = (
-    "mercer.metrics", "sklearn.feature_selection", "sklearn.metrics", "sklearn.metrics.cluster", "sklearn.metrics.pairwise",
+    "mercer.feature_selection", "mercer.metrics", "sklearn.feature_selection", "sklearn.metrics", "sklearn.metrics.cluster",
+    "sklearn.metrics.pairwise",
 )  # fmt: skip
 
 # Functions of one array that transform features or targets, as in FunctionTransformer and TransformedTargetRegressor.

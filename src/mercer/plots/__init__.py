@@ -21,6 +21,7 @@ from mercer.plots._penalties import plot_penalties
 from mercer.plots._precision_recall import plot_precision_recall
 from mercer.plots._residuals import plot_residuals
 from mercer.plots._roc import plot_roc
+from mercer.plots._selection import plot_selection
 from mercer.plots._silhouette import plot_silhouette
 from mercer.plots._threshold import plot_threshold
 from mercer.plots._training import plot_training
@@ -51,6 +52,7 @@ __all__ = [
     "plot_reachability",
     "plot_residuals",
     "plot_roc",
+    "plot_selection",
     "plot_silhouette",
     "plot_staged_error",
     "plot_threshold",
