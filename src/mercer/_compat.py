@@ -51,6 +51,12 @@ def _validate_older(estimator: Any, /, X: Any = "no_validation", *y: Any, **opti
 validate_data: Callable[..., Any] = sklearn.utils.validation.validate_data if SCIKIT_LEARN >= (1, 9) else _validate_older
 
 
+def require_names(estimator: Any, X: Any) -> None:
+    """Refuse frames whose names are not those of the fit, where scikit-learn does not see them."""
+    if SCIKIT_LEARN < (1, 9) and _lacks_names(X):
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+
+
 def callback_support() -> Any:
     """`sklearn.callback.CallbackSupportMixin`, imported when callbacks are used: it brings a whole progress bar along."""
     try:

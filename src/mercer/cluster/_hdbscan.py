@@ -115,8 +115,8 @@ class HDBSCAN(ClusterMixin, MercerEstimator):  # type: ignore[misc]
     >>> random = np.random.RandomState(0)
     >>> X = np.concatenate([random.randn(50, 2), 0.2 * random.randn(50, 2) + 6, [[30.0, 30.0]]])
     >>> model = HDBSCAN(min_cluster_size=15).fit(X)
-    >>> model.labels_.max() + 1, model.labels_[-1]
-    (np.int64(2), np.int64(-1))
+    >>> int(model.labels_.max()) + 1, int(model.labels_[-1])
+    (2, -1)
     """
 
     _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)

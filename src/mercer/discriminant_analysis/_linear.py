@@ -319,7 +319,7 @@ class _Solver:
         whitening /= np.sqrt(self._factor)
         n_classes = len(self.mean)
         between = np.sqrt(self._total * self.priors / max(n_classes - 1, 1))[:, None] * ((self.mean - self.centre) @ whitening)
-        _, lengths, directions = scipy.linalg.svd(between, full_matrices=False)
+        _, lengths, directions = np.linalg.svd(between, full_matrices=False)  # SciPy before 1.12 takes no empty matrix
         variances = lengths**2
         rank = int(np.sum(lengths > self._params.tol * lengths[0])) if len(lengths) else 0
         scalings = whitening @ directions[:rank].T

@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._base import MercerEstimator
+from mercer._compat import require_names
 from mercer._rows import with_own_structure
 
 Mask = npt.NDArray[np.bool_]
@@ -35,6 +36,7 @@ class Selector(SelectorMixin, MercerEstimator):  # type: ignore[misc]  # scikit-
         -------
         {array, sparse matrix} of shape (n_samples, n_selected_features)
         """
+        require_names(self, X)
         return super().transform(with_own_structure(X))
 
     def _get_support_mask(self) -> Mask:

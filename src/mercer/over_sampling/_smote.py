@@ -70,8 +70,8 @@ class SMOTE(Interpolating):
     >>> X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0], [13.0], [14.0]])
     >>> y = np.array(["rare"] * 3 + ["common"] * 5)
     >>> X_new, y_new = SMOTE(k_neighbors=1, random_state=0).fit_resample(X, y)
-    >>> sorted(zip(*np.unique(y_new, return_counts=True)))
-    [(np.str_('common'), np.int64(5)), (np.str_('rare'), np.int64(5))]
+    >>> [y_new.tolist().count(label) for label in ("common", "rare")]
+    [5, 5]
     >>> X_new[8:].round(2).ravel()
     array([0.84, 0.14])
     """

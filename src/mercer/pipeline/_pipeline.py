@@ -98,8 +98,8 @@ class Pipeline(MetaEstimatorMixin, PlainPipeline):  # type: ignore[misc]  # scik
     >>> X = np.concatenate([random.randn(190, 2), random.randn(10, 2) + 1.5])
     >>> y = np.repeat([0, 1], [190, 10])
     >>> model = Pipeline([("scale", StandardScaler()), ("smote", SMOTE(random_state=0)), ("learn", LogisticRegression())])
-    >>> model.fit(X, y).predict(X).sum()  # without SMOTE: 2
-    np.int64(46)
+    >>> int(model.fit(X, y).predict(X).sum())  # without SMOTE: 2
+    46
     """
 
     steps: list[tuple[str, Any]]
