@@ -103,7 +103,10 @@ class DualEpochs:
         return {"objective": self.gap.primal, "gap": self.gap.width, "violation": violation, "n_active": float(n_active)}
 
     def _schedule(self, n_active: int, violation: float) -> None:
-        """Bring shrunken rows back once the others are done, look at the gap once all are, and then ask for more."""
+        """Bring shrunken rows back once the others are done, look at the gap once all are, and then ask for more.
+
+        They come back after a long wait, too: free intercepts may have moved to where rows that are left out are not optimal.
+        """
         self._n_waited += 1
         is_reached, is_whole = violation <= self._precision, self._n_active == self._n
         self._n_active, self._patience = n_active, PATIENCE * violation if violation > 0 else np.inf
@@ -115,5 +118,7 @@ class DualEpochs:
             wanted = AIM * self._tol / max(self.relative_gap, self._tol)
             self._precision *= min(max(wanted, MOST_REFINEMENT), LEAST_REFINEMENT)
             self.is_stuck = self._precision < LAST_PRECISION * self._scale
-        elif is_reached or n_active == 0:  # they shrink again in the very epoch that looks at all of them
+        elif (
+            is_reached or n_active == 0 or self._n_waited == 0
+        ):  # they shrink again in the very epoch that looks at all of them
             self._n_active = self._n
