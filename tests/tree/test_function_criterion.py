@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -34,6 +36,11 @@ ROWS = make_classification(80, 4, n_informative=3, n_redundant=0, n_classes=3, n
 WEIGHTS = np.random.default_rng(0).integers(0, 3, 80).astype(float)
 
 
+by_rounding = pytest.mark.skipif(
+    "MERCER_SANITIZED" in os.environ, reason="equal gains go by rounding, which is another at a lower level of optimisation"
+)
+
+
 def assert_same_tree(one, other):
     np.testing.assert_array_equal(one.feature, other.feature)
     np.testing.assert_allclose(one.threshold, other.threshold)
@@ -54,7 +61,7 @@ def assert_same_tree(one, other):
         {"max_leaf_nodes": 6},
         {"min_impurity_decrease": 0.03},
         {"ccp_alpha": 0.02},
-        {"class_weight": "balanced"},
+        pytest.param({"class_weight": "balanced"}, marks=by_rounding),
     ],
     ids=str,
 )
