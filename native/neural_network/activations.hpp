@@ -31,13 +31,19 @@ inline constexpr double kLeak = 0.01;  // slope of the leaky ReLU below zero
 
 namespace detail {
 
-// out[j] = map(a[j], b[j]) for n places, in whole vectors; the last ones are padded.
+// out[j] = map(a[j], b[j]) for n places, in whole vectors. The last one covers some places again, with what they held before; a
+// line shorter than a vector is padded.
 template <Real T, class Map>
 void map_line(const T* a, const T* b, T* out, std::size_t n, Map&& map) {
     using S = Simd<T>;
     std::size_t j = 0;
-    for (; j + S::kLanes <= n; j += S::kLanes) S::store(out + j, map(S::load(a + j), S::load(b + j)));
-    if (j == n) return;
+    if (n >= S::kLanes) {
+        const std::size_t last = n - S::kLanes;
+        const auto last_a = S::load(a + last), last_b = S::load(b + last);  // out may be one of them
+        for (; j <= last; j += S::kLanes) S::store(out + j, map(S::load(a + j), S::load(b + j)));
+        if (j < n) S::store(out + last, map(last_a, last_b));
+        return;
+    }
     T rest[3][S::kLanes] = {};
     std::copy(a + j, a + n, rest[0]);
     std::copy(b + j, b + n, rest[1]);

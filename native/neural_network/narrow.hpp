@@ -45,21 +45,30 @@ class NarrowCoef {
     const T* data_;
 };
 
+// The sum of a vector's lanes, by halves.
+template <Real T>
+[[gnu::always_inline]] inline T lane_total(typename Simd<T>::Vector v) {
+    constexpr std::size_t kLanes = Simd<T>::kLanes;
+    T lanes[kLanes];
+    Simd<T>::store(lanes, v);
+    for (std::size_t half = kLanes / 2; half > 0; half /= 2)
+        for (std::size_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+    return lanes[0];
+}
+
 // z = (beta z +) w' a for one row a. Values behind the row are read, and count for nothing.
 template <std::size_t U, Real T>
 void narrow_forward(const T* a, std::size_t inputs, const NarrowCoef<T>& w, bool adds, T* z) {
     using S = Simd<T>;
     typename S::Vector sums[U] = {};
-    std::size_t k = 0;
-    for (; k + S::kLanes <= inputs; k += S::kLanes) {
+    for (std::size_t k = 0; k < inputs; k += S::kLanes) {
         const auto value = S::load(a + k);
 #pragma GCC unroll 8
         for (std::size_t c = 0; c < U; ++c) sums[c] += value * S::load(w.line(c) + k);
     }
+#pragma GCC unroll 8
     for (std::size_t c = 0; c < U; ++c) {
-        T sum = 0;
-        for (std::size_t lane = 0; lane < S::kLanes; ++lane) sum += sums[c][lane];
-        for (std::size_t rest = k; rest < inputs; ++rest) sum += a[rest] * w.line(c)[rest];
+        const T sum = lane_total<T>(sums[c]);
         z[c] = adds ? z[c] + sum : sum;
     }
 }
@@ -68,12 +77,21 @@ void narrow_forward(const T* a, std::size_t inputs, const NarrowCoef<T>& w, bool
 template <std::size_t U, Real T>
 void narrow_backward(const T* dz, std::size_t inputs, const NarrowCoef<T>& w, bool adds, T* da) {
     using S = Simd<T>;
-    std::size_t k = 0;
-    for (; k + S::kLanes <= inputs; k += S::kLanes) {
-        auto sum = adds ? S::load(da + k) : typename S::Vector{};
+    typename S::Vector slopes[U];
 #pragma GCC unroll 8
-        for (std::size_t c = 0; c < U; ++c) sum += S::broadcast(dz[c]) * S::load(w.line(c) + k);
-        S::store(da + k, sum);
+    for (std::size_t c = 0; c < U; ++c) slopes[c] = S::broadcast(dz[c]);
+    const auto at = [&](std::size_t k, typename S::Vector sum) {
+#pragma GCC unroll 8
+        for (std::size_t c = 0; c < U; ++c) sum += slopes[c] * S::load(w.line(c) + k);
+        return sum;
+    };
+    std::size_t k = 0;
+    if (inputs >= S::kLanes) {
+        const std::size_t last = inputs - S::kLanes;  // of the last vector, which covers some places again
+        const typename S::Vector last_sum = at(last, adds ? S::load(da + last) : typename S::Vector{});
+        for (; k <= last; k += S::kLanes) S::store(da + k, at(k, adds ? S::load(da + k) : typename S::Vector{}));
+        if (k < inputs) S::store(da + last, last_sum);
+        return;
     }
     for (; k < inputs; ++k) {
         T sum = adds ? da[k] : T{0};
@@ -82,7 +100,8 @@ void narrow_backward(const T* dz, std::size_t inputs, const NarrowCoef<T>& w, bo
     }
 }
 
-// Adds a dz' over rows to sums, a line a unit (of NarrowCoef's stride), which stay in the first-level cache.
+// Adds a dz' over rows to sums, a line a unit (of NarrowCoef's stride), which stay in the first-level cache. Values behind a row
+// are read, and added to what fills a line up.
 template <std::size_t U, Real T>
 void narrow_gradient(RowMajor<const T> a, RowMajor<const T> dz, T* sums) {
     using S = Simd<T>;
@@ -91,7 +110,7 @@ void narrow_gradient(RowMajor<const T> a, RowMajor<const T> dz, T* sums) {
     for (std::size_t first = 0; first < a.rows; first += kRows) {
         const std::size_t n = std::min(kRows, a.rows - first);
         std::size_t k = 0;
-        for (; n == kRows && k + S::kLanes <= inputs; k += S::kLanes) {
+        for (; n == kRows && k < inputs; k += S::kLanes) {
             typename S::Vector values[kRows];
 #pragma GCC unroll 4
             for (std::size_t r = 0; r < kRows; ++r) values[r] = S::load(a.row(first + r) + k);

@@ -74,12 +74,12 @@ void adam_step(std::span<T> x, std::span<const T> gradient, std::span<T> moment,
     const T kept1 = static_cast<T>(settings.beta1), fresh1 = static_cast<T>(1 - settings.beta1);
     const T kept2 = static_cast<T>(settings.beta2), fresh2 = static_cast<T>(1 - settings.beta2);
     const T r = static_cast<T>(rate / (1 - std::pow(settings.beta1, n_updates)));
-    const T weight = static_cast<T>(1 - std::pow(settings.beta2, n_updates)), e = static_cast<T>(settings.eps);
+    const T unbias2 = static_cast<T>(1 / (1 - std::pow(settings.beta2, n_updates))), e = static_cast<T>(settings.eps);
     for (std::size_t j = 0; j < x.size(); ++j) {
         const T g = gradient[j];
         moment[j] = kept1 * moment[j] + fresh1 * g;
         squares[j] = kept2 * squares[j] + fresh2 * (g * g);
-        x[j] -= r * moment[j] / (std::sqrt(squares[j] / weight) + e);
+        x[j] -= r * moment[j] / (std::sqrt(squares[j] * unbias2) + e);
     }
 }
 
