@@ -86,37 +86,39 @@ template <class Vector, class Half, std::size_t... kLane>
     return __builtin_shufflevector(first, second, kLane...);
 }
 
-// c = beta c + alpha left' right for kRows columns of each of G left groups and all columns of two right panels.
-template <std::size_t G, Real P, Real Out>
+// c = beta c + alpha left' right for kRows columns of each of G left groups and the first V wide vectors of two right panels.
+template <std::size_t G, std::size_t V, Real P, Real Out>
 [[gnu::target("avx512f")]] void multiply_wide_tile(const P* const (&left)[G], const P* right, const P* next, std::size_t depth,
                                                    Lines lines, Out alpha, Out beta, Out* c, std::size_t ld) {
-    constexpr std::size_t kRows = Panel<P>::kRows, kHalf = Simd<P>::kLanes, kLanes = 2 * kHalf, kVectors = 3;
-    static_assert(Panel<P>::kWidth == kVectors * kHalf);
+    constexpr std::size_t kRows = Panel<P>::kRows, kHalf = Simd<P>::kLanes, kLanes = 2 * kHalf;
+    static_assert(Panel<P>::kWidth == 3 * kHalf && V <= 3);
     typedef P Half __attribute__((vector_size(kVectorBytes)));
     typedef P Vector __attribute__((vector_size(2 * kVectorBytes)));
-    Vector sums[G * kRows][kVectors] = {};
+    Vector sums[G * kRows][V] = {};
     for (std::size_t k = 0; k < depth; ++k) {
         const P* const low = right + k * lines.right;
         const P* const high = next + k * lines.right;
-        Vector b[kVectors];
+        Vector b[V];
         std::memcpy(&b[0], low, sizeof(Vector));
-        Half first, second;  // joined in registers: a vector that is written by halves is waited for when it is read
-        std::memcpy(&first, low + kLanes, sizeof first);
-        std::memcpy(&second, high, sizeof second);
-        b[1] = joined<Vector>(first, second, std::make_index_sequence<kLanes>());
-        std::memcpy(&b[2], high + kHalf, sizeof(Vector));
+        if constexpr (V > 1) {
+            Half first, second;  // joined in registers: a vector that is written by halves is waited for when it is read
+            std::memcpy(&first, low + kLanes, sizeof first);
+            std::memcpy(&second, high, sizeof second);
+            b[1] = joined<Vector>(first, second, std::make_index_sequence<kLanes>());
+        }
+        if constexpr (V > 2) std::memcpy(&b[2], high + kHalf, sizeof(Vector));
 #pragma GCC unroll 8
         for (std::size_t r = 0; r < G * kRows; ++r) {
             const Vector a = left[r / kRows][k * lines.left + r % kRows] - Vector{};
 #pragma GCC unroll 8
-            for (std::size_t v = 0; v < kVectors; ++v) sums[r][v] += a * b[v];
+            for (std::size_t v = 0; v < V; ++v) sums[r][v] += a * b[v];
         }
     }
 #pragma GCC unroll 8
     for (std::size_t r = 0; r < G * kRows; ++r) {
         Out* const line = c + r * ld;
 #pragma GCC unroll 8
-        for (std::size_t v = 0; v < kVectors; ++v) {
+        for (std::size_t v = 0; v < V; ++v) {
             typedef Out Wide __attribute__((vector_size(kLanes * sizeof(Out))));
             Wide value = alpha * __builtin_convertvector(sums[r][v], Wide);
             if (beta != 0) {
@@ -129,29 +131,32 @@ template <std::size_t G, Real P, Real Out>
     }
 }
 
-// The product of all left panels with two right ones, from column j of the tile on.
-template <Real P, Real Out>
+// The product of all left panels with the first V wide vectors of two right ones, from column j of the tile on.
+template <std::size_t V, Real P, Real Out>
 void multiply_panel_pair(const TileProduct<P, Out>& tile, std::size_t j) {
     using Shape = Panel<P>;
+    constexpr std::size_t kColumns = 2 * V * Simd<P>::kLanes;
     const P* const right = tile.right + j / Shape::kWidth * tile.panel;
+    const P* const next = right + (V > 1 ? tile.panel : 0);
     const auto left = [&](std::size_t i) { return tile.left + i / Shape::kWidth * tile.panel + i % Shape::kWidth; };
     for (std::size_t i = 0; i < tile.m;) {
         const std::ptrdiff_t ahead = static_cast<std::ptrdiff_t>(i) + tile.first_needed - static_cast<std::ptrdiff_t>(j);
-        if (ahead >= static_cast<std::ptrdiff_t>(2 * Shape::kWidth)) break;
+        if (ahead >= static_cast<std::ptrdiff_t>(kColumns)) break;
         Out* const target = tile.c + i * tile.ld + j;
         const std::size_t rows = tile.m - i;
         if (rows >= 2 * Shape::kRows) {
-            multiply_wide_tile<2, P, Out>({left(i), left(i + Shape::kRows)}, right, right + tile.panel, tile.depth, tile.lines(),
-                                          tile.alpha, tile.beta, target, tile.ld);
+            multiply_wide_tile<2, V, P, Out>({left(i), left(i + Shape::kRows)}, right, next, tile.depth, tile.lines(), tile.alpha,
+                                             tile.beta, target, tile.ld);
             i += 2 * Shape::kRows;
         } else if (rows >= Shape::kRows) {
-            multiply_wide_tile<1, P, Out>({left(i)}, right, right + tile.panel, tile.depth, tile.lines(), tile.alpha, tile.beta,
-                                          target, tile.ld);
+            multiply_wide_tile<1, V, P, Out>({left(i)}, right, next, tile.depth, tile.lines(), tile.alpha, tile.beta, target,
+                                             tile.ld);
             i += Shape::kRows;
         } else {
-            for (std::size_t p = 0; p < 2; ++p)
-                multiply_micro_tile<Shape::kVectors>(left(i), right + p * tile.panel, tile.depth, tile.lines(), rows, Shape::kWidth,
-                                                     tile.alpha, tile.beta, target + p * Shape::kWidth, tile.ld);
+            for (std::size_t first = 0; first < kColumns; first += Shape::kWidth)
+                multiply_micro_tile<Shape::kVectors>(left(i), first == 0 ? right : next, tile.depth, tile.lines(), rows,
+                                                     std::min(Shape::kWidth, kColumns - first), tile.alpha, tile.beta,
+                                                     target + first, tile.ld);
             break;
         }
     }
@@ -161,7 +166,7 @@ void multiply_panel_pair(const TileProduct<P, Out>& tile, std::size_t j) {
 
 constexpr bool has_wide_vectors() { return false; }
 
-template <Real P, Real Out>
+template <std::size_t V, Real P, Real Out>
 void multiply_panel_pair(const TileProduct<P, Out>&, std::size_t) {}
 
 #endif
@@ -171,8 +176,11 @@ void TileProduct<P, Out>::run() const {
     using Shape = Panel<P>;
     constexpr std::size_t kLanes = Simd<P>::kLanes;
     std::size_t begin = 0;
-    if (has_wide_vectors())
-        for (; begin + 2 * Shape::kWidth <= n; begin += 2 * Shape::kWidth) multiply_panel_pair(*this, begin);
+    if (has_wide_vectors()) {
+        for (; begin + 2 * Shape::kWidth <= n; begin += 2 * Shape::kWidth) multiply_panel_pair<3>(*this, begin);
+        if (n - begin == 2 * kLanes) multiply_panel_pair<1>(*this, std::exchange(begin, n));
+        if (n - begin == 4 * kLanes) multiply_panel_pair<2>(*this, std::exchange(begin, n));
+    }
     for (std::size_t j = begin; j < n; j += Shape::kWidth) {
         const std::size_t columns = std::min(Shape::kWidth, n - j);
         const P* const right_panel = right + j / Shape::kWidth * panel;

@@ -117,13 +117,14 @@ def test_products_have_the_same_bits_for_any_number_of_threads(shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_column_has_the_same_bits_whatever_others_are_beside_it(dtype):
+@pytest.mark.parametrize("n", [8, 16, 64, 110])
+def test_a_column_has_the_same_bits_whatever_others_are_beside_it(n, dtype):
     """Alone it is multiplied by narrow vectors; among many, by the widest of the processor."""
-    a, b = _matrix(61, 300, dtype=dtype), _matrix(300, 110, dtype=dtype, seed=1)
-    before = _matrix(61, 110, dtype=dtype, seed=2)
+    a, b = _matrix(61, 300, dtype=dtype), _matrix(300, n, dtype=dtype, seed=1)
+    before = _matrix(61, n, dtype=dtype, seed=2)
     c = before.copy()
     kernels.multiply(0.3, a, b, -0.7, c, 1)
-    for j in range(110):
+    for j in range(n):
         alone = before[:, [j]].copy()
         kernels.multiply(0.3, a, b[:, [j]], -0.7, alone, 1)
         np.testing.assert_array_equal(alone[:, 0], c[:, j])
