@@ -61,9 +61,10 @@ def _text(n: int, d: int, dtype: str) -> Data:
 def _who(name: str, peers: tuple[str, ...] = (SCIKIT_LEARN, "pytorch", "jax"), **params: Any) -> tuple[Contender, ...]:
     """Mercer and the peers' classes of the same part; `params` are such as scikit-learn does not have."""
     part = name.removeprefix("MLP")
+    own = {"code_activation": "relu"} if name == "Autoencoder" else {}  # the peers' codes are as their other layers
     targets = {SCIKIT_LEARN: f"_scikit_learn:{name}", "pytorch": f"_torch:{part}", "jax": f"_jax:{part}"}
     return (
-        Contender(MERCER, f"mercer.neural_network:{name}", params),
+        Contender(MERCER, f"mercer.neural_network:{name}", {**params, **own}),
         *(Contender(peer, f"benchmarks.neural.{targets[peer]}", {} if peer == SCIKIT_LEARN else params) for peer in peers),
     )
 
