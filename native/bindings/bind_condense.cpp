@@ -9,6 +9,8 @@ namespace mercer::bindings {
 
 namespace {
 
+constexpr std::size_t kFewClasses = 1 << 16;  // there may be so many, however few the rows are; more would have no row
+
 // Whole numbers from 0 to below `end`, in memory of our own: they are indexed by more than once.
 std::vector<std::int64_t> places(const In1<std::int64_t>& given, std::size_t end) {
     const auto values = vector<std::int64_t>(given);
@@ -33,8 +35,8 @@ std::size_t condensed(const Pairs& pairs, const In1<std::int64_t>& codes, std::s
                       const Out1<std::int64_t>& kept, int n_threads) {
     const std::size_t n = pairs.rows();
     require(codes.shape(0) == n && kept.shape(0) == n, "there must be one class and one place per row");
-    require(n_classes >= 1 && n_classes <= n && n_neighbors >= 1 && n_neighbors <= n,
-            "there must be a class, no more of them than rows, and neighbours among the rows");
+    require(n_classes >= 1 && n_classes <= std::max(n, kFewClasses) && n_neighbors >= 1 && n_neighbors <= n,
+            "there must be a class, hardly more of them than rows, and neighbours among the rows");
     const auto visited = places(order, n);
     require_distinct(visited, n);
     return neighbors::condense(pairs, places(codes, n_classes), n_classes, n_neighbors, places(start, n), visited, until_stable,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import get_tags
 
 from mercer._base import MercerEstimator
@@ -84,8 +84,8 @@ def _required(cls: type) -> list[str]:
 
 
 def _bare(cls: type) -> Any:
-    """An instance to ask for its tags; what its parameters are does not matter."""
-    return cls(**{name: [] for name in _required(cls)})
+    """An instance to ask for its tags; what its parameters are does not matter, but that a model is one, of no kind."""
+    return cls(**{name: BaseEstimator() if name == "estimator" else [] for name in _required(cls)})
 
 
 def _refusal(name: str, cls: type[MercerEstimator], settings: Settings) -> str | None:
