@@ -1,12 +1,15 @@
 // The native module: one copy of it is compiled for each instruction-set level, under a name of its own.
+#include "bindings/agents.hpp"
 #include "bindings/arrays.hpp"
 #include "bindings/density_kernels.hpp"
+#include "bindings/explanations.hpp"
 #include "bindings/groups.hpp"
 #include "bindings/hierarchies.hpp"
 #include "bindings/neighbor_models.hpp"
 #include "bindings/neighbors.hpp"
 #include "bindings/networks.hpp"
 #include "bindings/sequences.hpp"
+#include "bindings/theory.hpp"
 
 NB_MODULE(MERCER_MODULE, m) {
     m.doc() = "Compiled kernels of Mercer. Private: arguments are checked for memory safety only.";
@@ -69,4 +72,9 @@ NB_MODULE(MERCER_MODULE, m) {
     mercer::bindings::bind_map_training(m);
     mercer::bindings::bind_neural_network(m);
     mercer::bindings::bind_boltzmann(m);
+    mercer::bindings::bind_tree_shapley(m);
+    mercer::bindings::bind_games(m);
+    mercer::bindings::bind_inspection(m);
+    mercer::bindings::bind_theory(m);
+    mercer::bindings::bind_rl(m);
 }

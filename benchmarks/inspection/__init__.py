@@ -1,0 +1,1 @@
+"""Cases of inspection, one module a subject."""

@@ -1,0 +1,8 @@
+#include "bindings/arrays.hpp"
+#include "bindings/explanations.hpp"
+
+namespace mercer::bindings {
+
+void bind_inspection(nb::module_&) {}
+
+}  // namespace mercer::bindings
