@@ -19,7 +19,7 @@ def aligned(rows: Sequence[tuple[str, ...]], left: tuple[int, ...] = ()) -> list
     return lines
 
 
-def as_frame(owner: str, columns: Mapping[str, Any], names: Sequence[str] | None = None) -> Any:
+def as_frame(owner: str, columns: Mapping[Any, Any], names: Sequence[str] | None = None) -> Any:
     """Columns as a pandas DataFrame, whose rows have names or are numbered."""
     try:
         import pandas as pd

@@ -68,7 +68,8 @@ class Explanation:
     --------
     >>> import numpy as np
     >>> from mercer.inspection import Explanation
-    >>> explanation = Explanation(np.array([[2.0, -0.5]]), np.array([1.0]), np.array([[3.0, 4.0]]), feature_names=["age", "size"])
+    >>> values, base_values, data = np.array([[2.0, -0.5]]), np.array([1.0]), np.array([[3.0, 4.0]])
+    >>> explanation = Explanation(values, base_values, data, feature_names=["age", "size"])
     >>> print(explanation[0])
     age           3   +2
     size          4   -0.5
@@ -171,7 +172,7 @@ class Explanation:
 
     @property
     def additivity_error(self) -> float | None:
-        """The largest difference of a sum from its prediction, over the larger of one and the prediction; None if none is known."""
+        """The largest difference of a sum from its prediction, over the larger of one and that; None where none is known."""
         if self.predictions is None or FEATURE not in self._axes:
             return None
         differences = np.abs(self.sums - self.predictions) / np.maximum(1.0, np.abs(self.predictions))
