@@ -25,12 +25,10 @@ void bind_class(nb::module_& m, const char* name) {
         [](Tree* self, std::size_t leaf_points, In1<neighbors::Row> rows, In1<T> points, In1<double> centres, In1<double> radii,
            std::size_t n_features) {
             const auto r = vector<neighbors::Row>(rows);
-            const auto p = vector<T>(points);
-            const auto c = vector<double>(centres), b = vector<double>(radii);
-            new (self) Tree(leaf_points, {r.begin(), r.end()}, {p.begin(), p.end()}, {c.begin(), c.end()}, {b.begin(), b.end()},
+            new (self) Tree(leaf_points, {r.begin(), r.end()}, vector<T>(points), vector<double>(centres), vector<double>(radii),
                             n_features);
         },
-        nb::arg(), array, array, array, array, nb::arg());
+        nb::arg(), array, array, array, array, nb::arg(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>());
     type.def_prop_ro("n_features", &Tree::n_features);
     type.def_prop_ro("n_points", &Tree::n_points);
     type.def_prop_ro("leaf_points", [](const Tree& tree) { return tree.shape().leaf_points(); });

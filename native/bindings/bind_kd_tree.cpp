@@ -24,10 +24,9 @@ void bind_class(nb::module_& m, const char* name) {
         "__init__",
         [](Tree* self, std::size_t leaf_points, In1<neighbors::Row> rows, In1<T> points, In1<T> boxes, std::size_t n_features) {
             const auto r = vector<neighbors::Row>(rows);
-            const auto p = vector<T>(points), b = vector<T>(boxes);
-            new (self) Tree(leaf_points, {r.begin(), r.end()}, {p.begin(), p.end()}, {b.begin(), b.end()}, n_features);
+            new (self) Tree(leaf_points, {r.begin(), r.end()}, vector<T>(points), vector<T>(boxes), n_features);
         },
-        nb::arg(), array, array, array, nb::arg());
+        nb::arg(), array, array, array, nb::arg(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
     type.def_prop_ro("n_features", &Tree::n_features);
     type.def_prop_ro("n_points", &Tree::n_points);
     type.def_prop_ro("leaf_points", [](const Tree& tree) { return tree.shape().leaf_points(); });

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/errors.hpp"
+#include "core/held_values.hpp"
 #include "core/parallel.hpp"
 #include "core/views.hpp"
 #include "neighbors/any_metric.hpp"
@@ -43,21 +44,16 @@ class BallTree {
         const Threads useful = threads.for_work(static_cast<double>(x.rows) * static_cast<double>(x.cols) * 8);
         const auto fill = [&](std::span<const Row> rows, SplitKeys& keys) { fill_far_keys(x, rows, keys); };
         rows_ = arrange_rows(shape_, fill, useful);
-        fill_blocks(x, std::span<const Row>(rows_), points_.data(), useful);
+        fill_blocks(x, std::span<const Row>(rows_), points_.own(), useful);
         parallel_for(shape_.nodes().size(), useful, [&](std::size_t id) { fill_balls(metric, id); });
         fill_first_rows();
     }
 
-    // From arrays of an earlier tree, checked: `rows` names each row once. What the others hold can make answers wrong, but
-    // nothing else.
-    BallTree(std::size_t leaf_points, std::vector<Row> rows, std::vector<T> points, std::vector<double> centres,
-             std::vector<double> radii, std::size_t d)
-        : shape_(rows.size(), leaf_points),
-          d_(d),
-          rows_(std::move(rows)),
-          points_(std::move(points)),
-          centres_(std::move(centres)),
-          radii_(std::move(radii)) {
+    // From arrays of an earlier tree, checked: `rows` names each row once. The others stay where they are: what they hold can make
+    // answers wrong, but nothing else.
+    BallTree(std::size_t leaf_points, std::vector<Row> rows, std::span<const T> points, std::span<const double> centres,
+             std::span<const double> radii, std::size_t d)
+        : shape_(rows.size(), leaf_points), d_(d), rows_(std::move(rows)), points_(points), centres_(centres), radii_(radii) {
         require(d >= 1 && d <= std::numeric_limits<std::size_t>::max() / (16 * sizeof(double)) / round_to_blocks(rows_.size()),
                 "ball tree: the number of features is out of range");
         require(points_.size() == round_to_blocks(rows_.size()) * d, "ball tree: the points have the wrong size");
@@ -72,9 +68,9 @@ class BallTree {
     const TreeShape& shape() const { return shape_; }
     Blocks<T> points() const { return {points_.data(), rows_.data(), rows_.size(), d_}; }
     std::span<const Row> rows() const { return rows_; }  // by slot
-    const std::vector<T>& point_values() const { return points_; }
-    const std::vector<double>& centres() const { return centres_; }
-    const std::vector<double>& radii() const { return radii_; }
+    std::span<const T> point_values() const { return points_.all(); }
+    std::span<const double> centres() const { return centres_.all(); }
+    std::span<const double> radii() const { return radii_.all(); }
     Row first_row(std::size_t node, std::size_t child) const { return first_rows_[node * kBlock + child]; }
 
     // Ranks below those of all points of a node's children; below zero, the deeper a query lies within a ball. O(d).
@@ -134,8 +130,8 @@ class BallTree {
             } else {
                 find_median(points(), range, centre.data());
             }
-            for (std::size_t j = 0; j < d_; ++j) centres_[(id * d_ + j) * kBlock + c] = centre[j];
-            radii_[id * kBlock + c] = find_radius(metric, range, centre.data()) * more + least;
+            for (std::size_t j = 0; j < d_; ++j) centres_.own()[(id * d_ + j) * kBlock + c] = centre[j];
+            radii_.own()[id * kBlock + c] = find_radius(metric, range, centre.data()) * more + least;
         }
     }
 
@@ -155,9 +151,9 @@ class BallTree {
     TreeShape shape_;
     std::size_t d_;
     std::vector<Row> rows_;
-    std::vector<T> points_;
-    std::vector<double> centres_;  // of child c of a node and feature j: [(node * d + j) * 8 + c]
-    std::vector<double> radii_;    // of child c of a node: [node * 8 + c]
+    HeldValues<T> points_;
+    HeldValues<double> centres_;   // of child c of a node and feature j: [(node * d + j) * 8 + c]
+    HeldValues<double> radii_;     // of child c of a node: [node * 8 + c]
     std::vector<Row> first_rows_;  // the least row number of each child
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/errors.hpp"
+#include "core/held_values.hpp"
 #include "core/parallel.hpp"
 #include "core/views.hpp"
 #include "neighbors/arrange.hpp"
@@ -38,14 +39,14 @@ class KdTree {
         const Threads useful = threads.for_work(static_cast<double>(x.rows) * static_cast<double>(x.cols) * 8);
         const auto fill = [&](std::span<const Row> rows, SplitKeys& keys) { fill_keys(x, rule, rows, keys); };
         rows_ = arrange_rows(shape_, fill, useful);
-        fill_blocks(x, std::span<const Row>(rows_), points_.data(), useful);
+        fill_blocks(x, std::span<const Row>(rows_), points_.own(), useful);
         fill_bounds();
     }
 
-    // From arrays of an earlier tree, checked: `rows` names each row once. What points and boxes hold can make answers wrong, but
-    // nothing else.
-    KdTree(std::size_t leaf_points, std::vector<Row> rows, std::vector<T> points, std::vector<T> boxes, std::size_t d)
-        : shape_(rows.size(), leaf_points), d_(d), rows_(std::move(rows)), points_(std::move(points)), boxes_(std::move(boxes)) {
+    // From arrays of an earlier tree, checked: `rows` names each row once. Points and boxes stay where they are: what they hold can
+    // make answers wrong, but nothing else.
+    KdTree(std::size_t leaf_points, std::vector<Row> rows, std::span<const T> points, std::span<const T> boxes, std::size_t d)
+        : shape_(rows.size(), leaf_points), d_(d), rows_(std::move(rows)), points_(points), boxes_(boxes) {
         require(d >= 1 && d <= std::numeric_limits<std::size_t>::max() / (16 * sizeof(T)) / round_to_blocks(rows_.size()),
                 "k-d tree: the number of features is out of range");
         require(points_.size() == round_to_blocks(rows_.size()) * d, "k-d tree: the points have the wrong size");
@@ -59,8 +60,8 @@ class KdTree {
     const TreeShape& shape() const { return shape_; }
     Blocks<T> points() const { return {points_.data(), rows_.data(), rows_.size(), d_}; }
     std::span<const Row> rows() const { return rows_; }  // by slot
-    const std::vector<T>& point_values() const { return points_; }
-    const std::vector<T>& boxes() const { return boxes_; }
+    std::span<const T> point_values() const { return points_.all(); }
+    std::span<const T> boxes() const { return boxes_.all(); }
     Row first_row(std::size_t node, std::size_t child) const { return first_rows_[node * kBlock + child]; }
 
     // Ranks of the boxes of a node's children. O(d).
@@ -139,7 +140,7 @@ class KdTree {
         const auto& nodes = shape_.nodes();
         for (std::size_t id = nodes.size(); id-- > 0;) {
             for (std::size_t c = 0; c < kBlock; ++c) {
-                T* const box = boxes_.data() + id * d_ * 2 * kBlock + c;
+                T* const box = boxes_.own() + id * d_ * 2 * kBlock + c;
                 for (std::size_t j = 0; j < d_; ++j) {
                     const auto [low, high] = c < nodes[id].n_children ? extent(nodes[id], c, j) : std::pair<T, T>{};
                     box[2 * kBlock * j] = low;
@@ -174,8 +175,8 @@ class KdTree {
     TreeShape shape_;
     std::size_t d_;
     std::vector<Row> rows_;
-    std::vector<T> points_;
-    std::vector<T> boxes_;         // of child c of a node and feature j: low at [(node * d + j) * 16 + c], high 8 further on
+    HeldValues<T> points_;
+    HeldValues<T> boxes_;          // of child c of a node and feature j: low at [(node * d + j) * 16 + c], high 8 further on
     std::vector<Row> first_rows_;  // the least row number of each child
 };
 

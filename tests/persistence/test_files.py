@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import copy
 import doctest
+import gc
 import gzip
 import io
 import lzma
@@ -27,6 +28,7 @@ import mercer._persistence.file as file_module
 import mercer._persistence.models as models_module
 from mercer.ensemble import RandomForestRegressor
 from mercer.linear_model import Ridge
+from mercer.neighbors import NearestNeighbors
 from tests.common.cases import make_data
 from tests.persistence.forging import forge, read
 
@@ -304,6 +306,26 @@ def test_mapped_arrays_lie_in_the_file_and_are_read_only(tmp_path):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
     np.testing.assert_array_equal(loaded.predict(data.X), model.predict(data.X))
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc to see what is mapped")
+@pytest.mark.parametrize(
+    ("algorithm", "names"), [("kd_tree", ("points", "boxes")), ("ball_tree", ("points", "centres", "radii"))]
+)
+def test_mapped_search_trees_lie_in_the_file_as_long_as_they_are_needed(algorithm, names, tmp_path):
+    X = make_data(NearestNeighbors, n_rows=500).X
+    model = NearestNeighbors(algorithm=algorithm).fit(X)
+    mercer.save(model, tmp_path / "model")
+    loaded = mercer.load(tmp_path / "model", mmap=True)
+    tree, ranges = loaded._search.index, mapped_ranges(tmp_path / "model")
+    for name in names:
+        assert any(begin <= getattr(tree, name).ctypes.data < end for begin, end in ranges), name
+    copy = pickle.loads(pickle.dumps(loaded))
+    del tree, loaded
+    gc.collect()
+    assert mapped_ranges(tmp_path / "model") == []
+    for distances, wanted in zip(copy.kneighbors(X), model.kneighbors(X), strict=True):
+        np.testing.assert_array_equal(distances, wanted)
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc to see what is mapped")
