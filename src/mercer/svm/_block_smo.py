@@ -24,7 +24,8 @@ from mercer._trace import Record
 from mercer.svm._dual import Dual, Index
 from mercer.svm._lines import LineCache, Lines, add_lines_of
 
-BLOCK = 512  # variables in a working set
+BLOCK, LARGE_BLOCK = 512, 768  # variables in a working set: at first, and where many have not been enough
+MANY_BLOCKS = 8  # ill-conditioned problems have more free variables than one holds, and hand them to and fro
 LEAST_STEPS = 10_000_000  # pairs of variables moved, by default: LIBSVM's own limit, or 100 for each variable
 SHARE_LEFT = 0.1  # of the violation before a block, which is left within it
 PATIENCE = 30  # blocks without a gain, before rounding is suspected
@@ -90,7 +91,7 @@ class BlockSMO:
         self.is_settled = False
         self._max_steps = max(LEAST_STEPS, 100 * len(dual.rows)) if max_steps is None else max_steps
         self._deadline = time.perf_counter() + max_time
-        self._shrinks, self._n_blocks, self._is_near = shrinking, 0, False
+        self._shrinks, self._n_blocks, self._is_near, self._block_size = shrinking, 0, False, BLOCK
         self.n_steps, self.least_curvature = 0, np.inf
         self.is_done, self.is_out_of_time, self.is_out_of_steps = False, False, False
         if start is None:
@@ -99,21 +100,24 @@ class BlockSMO:
             if dual.start.any():
                 self._settle_values()
         else:
-            self._exact_duals, self._exact_values = start[0].copy(), start[1].copy()
-            self._begin(Active(dual, start[0].copy(), start[1].copy()))
+            self._exact_duals, self._exact_values = dual.stretched(*start)
+            self._begin(Active(dual, self._exact_duals.copy(), self._exact_values.copy()))
 
     def _begin(self, active: Active) -> None:
         """Go on with these variables."""
         self._active, dual = active, active.dual
         self._problem = (dual.rows, dual.linear, dual.low, dual.up)
-        # Variables of one row share its line: where there are lines of all rows, a block may have more variables than lines.
-        store = self._lines.store
-        most = BLOCK if len(store) >= store.shape[1] else min(BLOCK, len(store))
-        self._block = np.empty(min(most, len(dual.rows)), dtype=np.int32)
+        self._block = self._empty_block()
         self._kept = np.empty(0, dtype=np.int32)
         if active.numbers is None:  # from here on its changes are added up
             self._objective = dual.objective(active.duals, active.values)
             self._least_objective, self._n_idle = np.inf, 0
+
+    def _empty_block(self) -> Index:
+        """Variables of one row share its line: where all rows have lines, a block may have more variables than lines."""
+        store = self._lines.store
+        most = self._block_size if len(store) >= store.shape[1] else min(self._block_size, len(store))
+        return np.empty(min(most, len(self._active.dual.rows)), dtype=np.int32)
 
     # ---- the point of all variables
 
@@ -183,8 +187,11 @@ class BlockSMO:
 
     def step(self) -> Record:
         """Solve one block; where none is left to gain from, see whether it is so for all variables and in full precision."""
-        violation, target = self._choose(), 0.8 * self._tol if self._is_rough else self._tol
         self._n_blocks += 1
+        if self._n_blocks == MANY_BLOCKS:
+            self._block_size = LARGE_BLOCK
+            self._block = self._empty_block()
+        violation, target = self._choose(), 0.8 * self._tol if self._is_rough else self._tol
         is_near = not self._is_near and not violation > NEAR * self._tol
         if is_near:
             self._is_near = True

@@ -82,6 +82,20 @@ class Dual:
         """D(b), given values = K b."""
         return float(duals @ (values[self.rows] / 2 + self.linear))
 
+    def stretched(self, duals: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """A start with values K b, times the factor s >= 1 within the bounds that lowers D most: 1/2 s^2 b'Kb + s q'b.
+
+        The solution of a smaller cost has most of its duals at that bound, where costs are small: they rise together.
+        """
+        curvature, pull, moved = float(duals @ values[self.rows]), -float(duals @ self.linear), duals != 0
+        if self.start.any() or not pull > curvature > 0:  # sums of groups that are not zero would not stay
+            return duals.copy(), values.copy()
+        bounds = np.where(duals > 0, self.up, self.low)
+        factor = max(1.0, min(pull / curvature, float((bounds[moved] / duals[moved]).min())))
+        stretched = factor * duals
+        is_at_bound = moved & (np.abs(stretched - bounds) <= 4 * np.finfo(float).eps * np.abs(bounds))
+        return np.where(is_at_bound, bounds, stretched), factor * values
+
     def gap(self, duals: FloatArray, slopes: FloatArray) -> float:
         """The duality gap with the best multipliers at hand: how far D(b) may be above its minimum.
 
