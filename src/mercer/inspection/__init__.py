@@ -7,6 +7,25 @@ from mercer._exports import exports
 if TYPE_CHECKING:
     from sklearn.inspection import *  # noqa: F403
 
+    from mercer.inspection._background import Background as Background, kmeans as kmeans, sample as sample
+    from mercer.inspection._exact import ExactExplainer as ExactExplainer
+    from mercer.inspection._explain import explain as explain
     from mercer.inspection._explanation import Explanation as Explanation
+    from mercer.inspection._groups import Grouped as Grouped
+    from mercer.inspection._kernel import KernelExplainer as KernelExplainer
+    from mercer.inspection._linear import LinearExplainer as LinearExplainer
+    from mercer.inspection._permutation import PermutationExplainer as PermutationExplainer
 
-__getattr__, __dir__ = exports(__name__, {"._explanation": ("Explanation",)})
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "._background": ("Background", "kmeans", "sample"),
+        "._exact": ("ExactExplainer",),
+        "._explain": ("explain",),
+        "._explanation": ("Explanation",),
+        "._groups": ("Grouped",),
+        "._kernel": ("KernelExplainer",),
+        "._linear": ("LinearExplainer",),
+        "._permutation": ("PermutationExplainer",),
+    },
+)
