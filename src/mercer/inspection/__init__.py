@@ -8,24 +8,30 @@ if TYPE_CHECKING:
     from sklearn.inspection import *  # noqa: F403
 
     from mercer.inspection._background import Background as Background, kmeans as kmeans, sample as sample
+    from mercer.inspection._deep import DeepExplainer as DeepExplainer
     from mercer.inspection._exact import ExactExplainer as ExactExplainer
     from mercer.inspection._explain import explain as explain
     from mercer.inspection._explanation import Explanation as Explanation
+    from mercer.inspection._games import ShapleyValues as ShapleyValues, shapley_value as shapley_value
     from mercer.inspection._groups import Grouped as Grouped
     from mercer.inspection._kernel import KernelExplainer as KernelExplainer
     from mercer.inspection._linear import LinearExplainer as LinearExplainer
     from mercer.inspection._permutation import PermutationExplainer as PermutationExplainer
+    from mercer.inspection._retrain import RetrainExplainer as RetrainExplainer
 
 __getattr__, __dir__ = exports(
     __name__,
     {
         "._background": ("Background", "kmeans", "sample"),
+        "._deep": ("DeepExplainer",),
         "._exact": ("ExactExplainer",),
         "._explain": ("explain",),
         "._explanation": ("Explanation",),
+        "._games": ("ShapleyValues", "shapley_value"),
         "._groups": ("Grouped",),
         "._kernel": ("KernelExplainer",),
         "._linear": ("LinearExplainer",),
         "._permutation": ("PermutationExplainer",),
+        "._retrain": ("RetrainExplainer",),
     },
 )

@@ -23,7 +23,7 @@ class PermutationPlan(Plan):
 
     def __init__(self, orders: npt.NDArray[np.intp], *, is_complete: bool = False) -> None:
         n_orders, m = orders.shape
-        self._place_of, self._is_complete = np.argsort(orders, axis=1), is_complete
+        self._place_of, self.n_orders, self.is_complete = np.argsort(orders, axis=1), n_orders, is_complete
         before = np.arange(m + 1)[None, :, None] > self._place_of[:, None, :]  # order, step, player
         walks: MaskArray = np.concatenate([before, ~before]).astype(np.uint8)
         self.masks, number_of = distinct_masks(walks.reshape(-1, m))
@@ -36,7 +36,7 @@ class PermutationPlan(Plan):
         gains = np.take_along_axis((there + back) / 2, self._place_of[None, :, :, None], axis=2)
         n_orders = gains.shape[1]
         found: FloatArray = gains.mean(axis=1)
-        if self._is_complete:
+        if self.is_complete:
             return found, np.zeros_like(found)
         if n_orders == 1:
             return found, np.full_like(found, np.nan)
