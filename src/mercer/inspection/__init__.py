@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mercer.inspection._games import ShapleyValues as ShapleyValues, shapley_value as shapley_value
     from mercer.inspection._groups import Grouped as Grouped
     from mercer.inspection._kernel import KernelExplainer as KernelExplainer
+    from mercer.inspection._lime import LimeExplainer as LimeExplainer, LimeTabularExplainer as LimeTabularExplainer
+    from mercer.inspection._lime_explanation import LimeExplanation as LimeExplanation
     from mercer.inspection._linear import LinearExplainer as LinearExplainer
     from mercer.inspection._permutation import PermutationExplainer as PermutationExplainer
     from mercer.inspection._retrain import RetrainExplainer as RetrainExplainer
@@ -30,6 +32,8 @@ __getattr__, __dir__ = exports(
         "._games": ("ShapleyValues", "shapley_value"),
         "._groups": ("Grouped",),
         "._kernel": ("KernelExplainer",),
+        "._lime": ("LimeExplainer", "LimeTabularExplainer"),
+        "._lime_explanation": ("LimeExplanation",),
         "._linear": ("LinearExplainer",),
         "._permutation": ("PermutationExplainer",),
         "._retrain": ("RetrainExplainer",),
