@@ -8,5 +8,6 @@ if TYPE_CHECKING:
     from sklearn.inspection import *  # noqa: F403
 
     from mercer.inspection._explanation import Explanation as Explanation
+    from mercer.inspection._tree import TreeExplainer as TreeExplainer
 
-__getattr__, __dir__ = exports(__name__, {"._explanation": ("Explanation",)})
+__getattr__, __dir__ = exports(__name__, {"._explanation": ("Explanation",), "._tree": ("TreeExplainer",)})
