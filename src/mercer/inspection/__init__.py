@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mercer.inspection._linear import LinearExplainer as LinearExplainer
     from mercer.inspection._permutation import PermutationExplainer as PermutationExplainer
     from mercer.inspection._retrain import RetrainExplainer as RetrainExplainer
+    from mercer.inspection._tree import TreeExplainer as TreeExplainer
 
 __getattr__, __dir__ = exports(
     __name__,
@@ -37,5 +38,6 @@ __getattr__, __dir__ = exports(
         "._linear": ("LinearExplainer",),
         "._permutation": ("PermutationExplainer",),
         "._retrain": ("RetrainExplainer",),
+        "._tree": ("TreeExplainer",),
     },
 )
