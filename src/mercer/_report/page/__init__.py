@@ -8,11 +8,13 @@ from typing import cast
 
 from mercer._report.clustering.content import ClusterContent
 from mercer._report.content import Content
+from mercer._report.explained.content import RowContent
 from mercer._report.files import AnyContent, check, is_of_clusters
-from mercer._report.page import clusters, curves, outcome, overview
+from mercer._report.page import clusters, curves, explained, outcome, overview
 from mercer._report.page.cutoff import cutoff
 from mercer._report.page.frame import Section, whole_page
 from mercer._report.page.html import join, json_script, tag
+from mercer._report.schema import check_value
 
 
 def write_html(content: AnyContent, path: str | os.PathLike[str]) -> None:
@@ -26,6 +28,17 @@ def write_html(content: AnyContent, path: str | os.PathLike[str]) -> None:
         The file to write; what was there is replaced.
     """
     Path(path).write_text(render_html(content), encoding="utf-8", newline="\n")
+
+
+def write_row_html(content: RowContent, path: str | os.PathLike[str]) -> None:
+    """Write an explained prediction as such a page."""
+    Path(path).write_text(render_row_html(content), encoding="utf-8", newline="\n")
+
+
+def render_row_html(content: RowContent) -> str:
+    """The page of an explained prediction as text."""
+    check_value(content, RowContent, "")
+    return whole_page(content["title"], explained.heading(content), explained.sections(content))
 
 
 def render_html(content: AnyContent) -> str:
