@@ -22,7 +22,7 @@ from mercer.inspection import (
 )
 
 METHODS = ("auto", "tree", "linear", "exact", "kernel", "permutation")
-_MOST_EXACT = 8  # columns whose coalitions are no more than the permutation explainer asks for
+MOST_EXACT = 8  # columns whose coalitions are no more than the permutation explainer asks for
 _FEWEST_EVALUATIONS = 500  # of the permutation explainer, for one row
 _SAME = 1e-6  # how far two figures that are the same may be apart, relative to the larger of them and one
 
@@ -48,7 +48,7 @@ def contributions(found: TableModel, X: Any, background: Any, method: str = "aut
                 continue
             if unit == found.unit:
                 return explanation, unit
-        method = "exact" if background.shape[1] <= _MOST_EXACT else "permutation"
+        method = "exact" if background.shape[1] <= MOST_EXACT else "permutation"
     return _by_coalitions(found, X, background, method, seed), found.unit
 
 

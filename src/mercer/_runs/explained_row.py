@@ -106,10 +106,10 @@ def _shares(part: Explanation, columns: list[str], texts: dict[str, str]) -> lis
 
 def _goal_words(found: Explaining, goal: Goal) -> str:
     if found.found.classes is None:
-        return f"a {found.settings.target} that is higher or lower by {number(goal.margin)} or more"
+        return f"a prediction that is higher or lower by {number(goal.margin)} or more"
     if goal.target is not None:
-        return f"{found.found.classes[goal.target]}"
-    return f"another {found.settings.target} than {_predicted(found, goal.outputs)}"
+        return f"the prediction {found.found.classes[goal.target]}"
+    return f"another prediction than {_predicted(found, goal.outputs)}"
 
 
 def _changes(found: Explaining, goal: Goal, own: Any, texts: dict[str, str]) -> list[Change]:

@@ -91,11 +91,11 @@ def outcome(content: RowContent, change: Change | Neighbour) -> str:
 
 
 def nothing_words(content: RowContent) -> str:
-    return f"No column makes it {content['goal']} by itself: values of {count(content['n_sampled'])} training rows were tried."
+    return f"No column gives {content['goal']} by itself: values of {count(content['n_sampled'])} training rows were tried."
 
 
 def no_neighbour_words(content: RowContent) -> str:
-    return f"None of {plural(content['n_sampled'], 'training row')} is predicted to be {content['goal']}."
+    return f"None of {plural(content['n_sampled'], 'training row')} has {content['goal']}."
 
 
 def neighbour_words(content: RowContent, neighbour: Neighbour) -> str:

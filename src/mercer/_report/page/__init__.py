@@ -10,7 +10,7 @@ from mercer._report.clustering.content import ClusterContent
 from mercer._report.content import Content
 from mercer._report.explained.content import RowContent
 from mercer._report.files import AnyContent, check, is_of_clusters
-from mercer._report.page import clusters, curves, explained, outcome, overview
+from mercer._report.page import clusters, curves, explained, model, outcome, overview
 from mercer._report.page.cutoff import cutoff
 from mercer._report.page.frame import Section, whole_page
 from mercer._report.page.html import join, json_script, tag
@@ -68,8 +68,12 @@ def _sections(content: Content) -> list[Section]:
     ]
     if content["importance"] is not None:
         sections.append(("importance", "Permutation importance", outcome.importance(content["importance"], metric["label"])))
+    going, target = content.get("explained"), content["data"]["target"]
+    if going:
+        sections.append(("explained", "What the model goes by", model.explained(going, target)))
     if content["errors"] is not None:
-        sections.append(("errors", "Worst errors", outcome.worst_errors(content["errors"])))
+        reasons = model.explained_errors(going["errors"], going, target) if going else None
+        sections.append(("errors", "Worst errors", join(outcome.worst_errors(content["errors"]), reasons)))
     if found and found["calibration"]:
         sections.append(("calibration-section", "Calibration", curves.calibration(found["calibration"])))
     if content["learning"]:

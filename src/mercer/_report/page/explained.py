@@ -102,8 +102,8 @@ def _changes(content: RowContent) -> Html:
         for each in neighbour["changes"]
     ]
     note = (
-        f"Of {count(content['n_sampled'])} training rows that were looked at, {count(neighbour['n_reached'])} are predicted to "
-        f"be {content['goal']}. Nearest is the one whose differences, in standard deviations of numbers and one for other "
+        f"Of {count(content['n_sampled'])} training rows that were looked at, {count(neighbour['n_reached'])} have "
+        f"{content['goal']}. Nearest is the one whose differences, in standard deviations of numbers and one for other "
         f"words, have the least sum: {number(neighbour['distance'], 2)}."
     )
     grid = table(heads, lines, caption="Where the nearest training row differs")
@@ -117,7 +117,7 @@ def _single_changes(content: RowContent) -> Html:
     if not changes:
         return tag("p", nothing_words(content))
     words = (
-        f"The smallest change of each column that makes it {content['goal']}, all other columns left as they are. Values are "
+        f"The smallest change of each column that gives {content['goal']}, all other columns left as they are. Values are "
         "those that training rows have."
     )
     heads = [Head("Column", "text"), Head("This row"), Head("Instead"), Head("Prediction"), Head("Distance", "number", True)]
