@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mercer._command.explained import plain_console, show_row
 from mercer._command.failures import clear_errors
 from mercer._command.options import JsonFlag, NewEncodingOption, NewRows, NewSeparatorOption, RunPath
 from mercer._command.views import progress
 from mercer._runs.errors import RunError
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what takes a second to import is imported where it is used, as in the other commands
     from mercer._runs.explanation import Asked
 
 
@@ -71,6 +70,7 @@ def explain_command(
 
 
 def _explain_row(run: Path, data: Path, row: int, asked: Asked, out: Path | None, *, as_json: bool) -> None:
+    from mercer._command.explained import plain_console, show_row
     from mercer._report import write_row_html
     from mercer._runs.explained_row import explain_row
     from mercer._runs.explanation import Explaining

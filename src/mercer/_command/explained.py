@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
@@ -18,13 +18,14 @@ from mercer._report.explained.words import (
     nothing_words,
     prediction_words,
     share_decimals,
+    share_head,
     signed,
     sum_words,
 )
 from mercer._report.numbers import NOTHING
 
 if TYPE_CHECKING:
-    from mercer._report.explained.content import RowContent, Share
+    from mercer._report.explained.content import RowContent
 
 _HALF = 14  # characters of a bar to either side
 _LEAST_ROWS, _OTHERS = 8, 16  # columns that are shown on a small screen, and lines that all else takes
@@ -54,7 +55,7 @@ def _parts(content: RowContent, *, is_whole: bool, height: int) -> Iterator[Rend
     yield Text("")
     yield Text(explained_words(content))
     most = len(content["contributions"]) if is_whole else max(_LEAST_ROWS, height - _OTHERS)
-    yield _bars(content["contributions"], most, is_whole=is_whole)
+    yield _bars(content, most, is_whole=is_whole)
     yield Text(sum_words(content), style="dim")
     yield Text("")
     yield Text("what would change the prediction", style="bold")
@@ -63,11 +64,12 @@ def _parts(content: RowContent, *, is_whole: bool, height: int) -> Iterator[Rend
         yield Text(note, style="yellow")
 
 
-def _bars(shares: Sequence[Share], most: int, *, is_whole: bool) -> Table:
+def _bars(content: RowContent, most: int, *, is_whole: bool) -> Table:
     """A bar for each column, to the right what speaks for the output and to the left what speaks against it."""
+    shares = content["contributions"]
     largest = max((abs(share["contribution"]) for share in shares), default=0.0)
     decimals = share_decimals(shares)
-    table = _plain_table("column", "value", "", "gave")
+    table = _plain_table("column", "value", "", share_head(content))
     table.columns[0].no_wrap = table.columns[2].no_wrap = table.columns[3].no_wrap = True
     table.columns[1].overflow = "fold" if is_whole else "ellipsis"
     table.columns[1].no_wrap = True

@@ -108,8 +108,11 @@ def describe(
         errors = worst_regression_errors(part.found.true, part.found.predicted, test, importance, numbers)
         strata = None
     tell("explanations")
-    rows = Rows.of(model, classes, train, test, numbers)
-    explained, explanation_notes = explain_model(rows, y_train, errors, seed, _EXPLANATION_SHARE * seconds)
+    try:
+        rows = Rows.of(model, classes, train, test, numbers)
+        explained, explanation_notes = explain_model(rows, y_train, errors, seed, _EXPLANATION_SHARE * seconds)
+    except ValueError as error:  # a model that gives NaN for rows put together, say: the rest of the report stands
+        explained, explanation_notes = None, [f"Explanations: there are none ({error})."]
     tell("learning")
     learning, learning_note = learning_curve(model, train, y_train, strata, measure, seed, start + seconds)
     cv_score, cv_spread = _natural(cv_score, measure), _finite(cv_spread)

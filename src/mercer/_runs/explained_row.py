@@ -14,13 +14,12 @@ from mercer._explaining.lime import POOR_FIT
 from mercer._report.content import FORMAT
 from mercer._report.explained.content import Change, ClassOutput, ColumnChange, Neighbour, RowContent, Share
 from mercer._report.numbers import number
-from mercer._runs.explanation import Explaining
+from mercer._runs.explanation import Explaining, without_rounding
 from mercer._runs.pipelines import model_name
 from mercer._tables import as_text
 from mercer.inspection import Explanation
 
 _POOR = "The surrogate fits the model badly near this row: its weights say little. Shapley values (--method auto) add up."
-_ROUNDING = 1e-12  # relative to all that adds up: what is less is nothing
 
 
 def explain_row(found: Explaining, row: int, command: str | None) -> RowContent:
@@ -92,15 +91,15 @@ def _class_outputs(found: Explaining, outputs: FloatArray) -> list[ClassOutput] 
 def _shares(part: Explanation, columns: list[str], texts: dict[str, str]) -> list[Share]:
     """What each column gave, the largest first."""
     errors = part.standard_errors
-    rounding = _ROUNDING * max(1.0, float(np.abs(part.base_values)), float(np.abs(part.values).max(initial=0.0)))
+    values = without_rounding(part.values[None], part.base_values[None])[0]
     return [
         Share(
             column=columns[j],
             value=texts[columns[j]],
-            contribution=given if abs(given := float(part.values[j])) > rounding else 0.0,
+            contribution=float(values[j]),
             error=None if errors is None or not np.isfinite(errors[j]) else float(errors[j]),
         )
-        for j in np.argsort(-np.abs(part.values), kind="stable").tolist()
+        for j in np.argsort(-np.abs(values), kind="stable").tolist()
     ]
 
 

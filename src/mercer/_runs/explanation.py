@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _N_BACKGROUND = 100
 _MARGIN = 0.5  # of the standard deviation of predictions: what counts as another number where nothing is said
+_ROUNDING = 1e-12
 _BATCH = 200  # rows that are explained at a time
 LIME = "lime"
 
@@ -76,6 +77,8 @@ class Explaining:
                 f"`mercer train --resume {run}` adds them, where its data still are."
             )
         self.found = TableModel.of(stored.model, getattr(stored.model, "classes_", np.zeros(0)).tolist() or None)
+        if asked.margin is not None and self.found.classes is not None:
+            raise RunError(f"--margin {asked.margin:g}: the model predicts classes; a margin is for numbers.")
         self._label = self._chosen_label()
         self._options = stored.options(asked.separator, asked.encoding)
         stored.check_columns(data, self._options)
@@ -145,8 +148,6 @@ class Explaining:
         if self.found.classes is None:
             margin = self._asked.margin or _MARGIN * float(np.std(self.found(self.table)))
             return Goal(self.found, outputs, margin=margin or 1.0)
-        if self._asked.margin is not None:
-            raise RunError(f"--margin {self._asked.margin:g}: the model predicts classes; a margin is for numbers.")
         own = int(self.found.codes(outputs[None])[0])
         return Goal(self.found, outputs, None if self._label in (None, own) else self._label)
 
@@ -168,12 +169,18 @@ class Explaining:
                 columns |= {PREDICTION: labels[self.found.codes(outputs)], "explained": labels[at]}
                 columns["output"] = _values(explanation.predictions, explanation.sums)[each, at]
             columns["base"] = explanation.base_values[each, at]
-            values = explanation.values[each, :, at]
+            values = without_rounding(explanation.values[each, :, at], explanation.base_values[each, at])
             if explained.fidelity is not None:
                 columns["fidelity"] = explained.fidelity[each, at]
             columns |= {f"contribution_{name}": values[:, j] for j, name in enumerate(self.columns)}
             told(start + rows.height)
             yield pl.DataFrame(columns)
+
+
+def without_rounding(values: FloatArray, base: FloatArray) -> FloatArray:
+    """What columns gave to rows, with nothing where there is no more than rounding of all that adds up."""
+    scale = np.maximum(1.0, np.maximum(np.abs(base), np.abs(values).max(axis=1, initial=0.0)))
+    return np.where(np.abs(values) > _ROUNDING * scale[:, None], values, 0.0)
 
 
 def _values(predictions: FloatArray | None, sums: FloatArray) -> FloatArray:

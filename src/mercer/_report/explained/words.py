@@ -10,6 +10,11 @@ from mercer._report.numbers import MINUS, NOTHING, count, decimals_for, number, 
 _MOST_CLASSES = 6
 
 
+def share_head(content: RowContent) -> str:
+    """The head of what columns gave."""
+    return "gave" if content["fidelity"] is None else "weight"
+
+
 def share_decimals(shares: Sequence[Share]) -> int:
     """Decimals for what columns gave, such that the largest has three figures and they are aligned."""
     return decimals_for([share["contribution"] for share in shares])

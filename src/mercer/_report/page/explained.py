@@ -14,6 +14,7 @@ from mercer._report.explained.words import (
     outcome,
     prediction_words,
     share_decimals,
+    share_head,
     signed,
     sum_words,
 )
@@ -48,22 +49,22 @@ def _contributions(content: RowContent) -> Html:
     shares = content["contributions"]
     notes = [tag("p", note, class_="reading") for note in content["notes"]]
     first, rest = shares[:_MOST_BARS], shares[_MOST_BARS:]
-    tail = None
+    tail, head = None, share_head(content).capitalize()
     if rest:
         summary = tag("summary", f"{len(rest)} columns that gave less")
-        tail = tag("details", summary, contribution_table(rest, shares, "What the other columns gave"))
+        tail = tag("details", summary, contribution_table(rest, shares, "What the other columns gave", head))
     words = tag("p", explained_words(content), class_="prose")
     ends = tag("p", sum_words(content), class_="small muted")
-    return join(words, notes, contribution_table(first, shares, "What the columns gave"), ends, tail)
+    return join(words, notes, contribution_table(first, shares, "What the columns gave", head), ends, tail)
 
 
-def contribution_table(shares: Sequence[Share], all_shares: Sequence[Share], caption: str) -> Html:
+def contribution_table(shares: Sequence[Share], all_shares: Sequence[Share], caption: str, head: str = "Gave") -> Html:
     """A bar for each column, on the same scale as those of all of them."""
     low = min(0.0, *(share["contribution"] for share in all_shares)) if all_shares else 0.0
     high = max(0.0, *(share["contribution"] for share in all_shares)) if all_shares else 0.0
     decimals = share_decimals(all_shares)
     has_errors = any(share["error"] for share in shares)
-    heads = [Head("Column", "text"), Head("Value"), Head("", class_="bars"), Head("Gave", "number", True)]
+    heads = [Head("Column", "text"), Head("Value"), Head("", class_="bars"), Head(head, "number", True)]
     heads += [Head("± Std error", "number", True, "wide")] if has_errors else []
     lines = []
     for share in shares:
