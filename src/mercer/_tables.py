@@ -1,16 +1,18 @@
-"""Tables as reports and pictures need them: rows taken, one column shuffled, a cell as text, whatever library they are of."""
+"""Tables as reports, pictures and importances need them: rows taken, columns shuffled or set, cells as text, of any library."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
-from mercer._rows import count_rows, take_rows
+from mercer._rows import count_rows, take_rows, with_own_structure
 
 IntArray = npt.NDArray[np.intp]
 
@@ -36,9 +38,20 @@ class Table(ABC):
     @abstractmethod
     def names(self) -> list[str]: ...
 
+    def shuffled(self, columns: int | Sequence[int], order: IntArray) -> Any:
+        """The data with the cells of some columns in another order, all else as it is; the data itself is left alone."""
+        return self._shuffled([columns] if isinstance(columns, (int, np.integer)) else list(columns), order)
+
     @abstractmethod
-    def shuffled(self, column: int, order: IntArray) -> Any:
-        """The data with the cells of one column in another order, all else as it is; the data itself is left alone."""
+    def _shuffled(self, columns: list[int], order: IntArray) -> Any: ...
+
+    @abstractmethod
+    def with_values(self, columns: Sequence[int], values: Sequence[npt.NDArray[Any]]) -> Any:
+        """The data with other values in some columns, of the types that these have; the data itself is left alone."""
+
+    @abstractmethod
+    def column(self, column: int) -> npt.NDArray[Any]:
+        """The values of one column."""
 
     @abstractmethod
     def cell(self, row: int, column: int) -> Any:
@@ -50,8 +63,16 @@ class PolarsTable(Table):
     def names(self) -> list[str]:
         return list(self.data.columns)
 
-    def shuffled(self, column: int, order: IntArray) -> Any:
-        return self.data.with_columns(self.data.to_series(column).gather(order))
+    def _shuffled(self, columns: list[int], order: IntArray) -> Any:
+        return self.data.with_columns([self.data.to_series(column).gather(order) for column in columns])
+
+    def with_values(self, columns: Sequence[int], values: Sequence[npt.NDArray[Any]]) -> Any:
+        whole = [self.data.to_series(column) for column in columns]
+        new = [type(old)(old.name, list(given)).cast(old.dtype) for old, given in zip(whole, values, strict=True)]
+        return self.data.with_columns(new)
+
+    def column(self, column: int) -> npt.NDArray[Any]:
+        return np.asarray(self.data.to_series(column).to_numpy())
 
     def cell(self, row: int, column: int) -> Any:
         return self.data.item(row, column)
@@ -62,10 +83,21 @@ class PandasTable(Table):
     def names(self) -> list[str]:
         return [str(name) for name in self.data.columns]
 
-    def shuffled(self, column: int, order: IntArray) -> Any:
+    def _shuffled(self, columns: list[int], order: IntArray) -> Any:
         changed = self.data.copy(deep=False)
-        changed.isetitem(column, self.data.iloc[:, column].iloc[order].set_axis(self.data.index))
+        for column in columns:
+            changed.isetitem(column, self.data.iloc[:, column].iloc[order].set_axis(self.data.index))
         return changed
+
+    def with_values(self, columns: Sequence[int], values: Sequence[npt.NDArray[Any]]) -> Any:
+        changed = self.data.copy(deep=False)
+        for column, given in zip(columns, values, strict=True):
+            old = self.data.iloc[:, column]
+            changed.isetitem(column, type(old)(given, index=self.data.index, dtype=old.dtype))
+        return changed
+
+    def column(self, column: int) -> npt.NDArray[Any]:
+        return np.asarray(self.data.iloc[:, column])
 
     def cell(self, row: int, column: int) -> Any:
         return self.data.iat[row, column]
@@ -76,22 +108,69 @@ class ArrayTable(Table):
     def names(self) -> list[str]:
         return [f"x{index}" for index in range(self.data.shape[1])]
 
-    def shuffled(self, column: int, order: IntArray) -> Any:
+    def _shuffled(self, columns: list[int], order: IntArray) -> Any:
         changed = self.data.copy()
-        changed[:, column] = self.data[order, column]
+        for column in columns:
+            changed[:, column] = self.data[order, column]
         return changed
+
+    def with_values(self, columns: Sequence[int], values: Sequence[npt.NDArray[Any]]) -> Any:
+        changed = self.data.copy()
+        for column, given in zip(columns, values, strict=True):
+            changed[:, column] = given
+        return changed
+
+    def column(self, column: int) -> npt.NDArray[Any]:
+        return np.asarray(self.data[:, column])
 
     def cell(self, row: int, column: int) -> Any:
         return self.data[row, column]
 
 
+class SparseTable(Table):
+    """A sparse matrix, of which columns are taken by their entries."""
+
+    @property
+    def names(self) -> list[str]:
+        return [f"x{index}" for index in range(self.data.shape[1])]
+
+    def _shuffled(self, columns: list[int], order: IntArray) -> Any:
+        entries = self.data.tocsc()
+        return self._replaced({column: entries[:, [column]].tocsr()[order] for column in columns})
+
+    def with_values(self, columns: Sequence[int], values: Sequence[npt.NDArray[Any]]) -> Any:
+        return self._replaced(
+            {
+                column: sp.csr_matrix(np.asarray(given, dtype=self.data.dtype)[:, None])
+                for column, given in zip(columns, values, strict=True)
+            }
+        )
+
+    def _replaced(self, new: dict[int, Any]) -> Any:
+        entries, parts, at = self.data.tocsc(), [], 0
+        for column in sorted(new):
+            parts += [entries[:, at:column], new[column]]
+            at = column + 1
+        parts.append(entries[:, at:])
+        changed = sp.hstack([part for part in parts if part.shape[1]], format=self.data.format, dtype=self.data.dtype)
+        return type(self.data)(changed)
+
+    def column(self, column: int) -> npt.NDArray[Any]:
+        return np.asarray(self.data.tocsc()[:, [column]].toarray())[:, 0]
+
+    def cell(self, row: int, column: int) -> Any:
+        return self.data.tocsr()[row, column]
+
+
 def as_table(X: Any, name: str) -> Table:
-    """The table around a polars or pandas frame or a two-dimensional array; `name` is that of the argument, for messages."""
+    """The table around a polars or pandas frame, a sparse matrix or an array; `name` is that of the argument, for messages."""
     library = type(X).__module__.partition(".")[0]
     if library == "polars" and type(X).__name__ == "DataFrame":
         return PolarsTable(X)
     if library == "pandas" and hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2:
         return PandasTable(X)
+    if sp.issparse(X) and X.ndim == 2:
+        return SparseTable(with_own_structure(X))
     array = np.asarray(X)
     if array.ndim != 2:
         raise TypeError(f"{name} is a {type(X).__name__}; it must be a polars or pandas data frame or a two-dimensional array.")

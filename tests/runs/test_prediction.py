@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from mercer._runs.errors import RunError
-from mercer._runs.prediction import _write
+from mercer._runs.prediction import write_tables
 
 SUFFIXES = (".csv", ".parquet", ".pq")
 
@@ -26,7 +26,7 @@ def _read(path):
 def test_pieces_become_one_file_in_their_order(tmp_path, suffix, n_tables):
     out = tmp_path / f"out{suffix}"
     tables = [_table(10 * number) for number in range(n_tables)]
-    assert _write(iter(tables), out) == 2 * n_tables
+    assert write_tables(iter(tables), out) == 2 * n_tables
     assert _read(out).equals(pl.concat(tables))
     assert list(tmp_path.iterdir()) == [out]
 
@@ -42,7 +42,7 @@ def test_pieces_are_not_kept(tmp_path, suffix):
             assert sum(known() is not None for known in made) <= 2  # this one, and the one before that the writer may hold yet
             yield table
 
-    assert _write(tables(), tmp_path / f"out{suffix}") == 40
+    assert write_tables(tables(), tmp_path / f"out{suffix}") == 40
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -58,7 +58,7 @@ def test_a_writing_that_is_broken_off_leaves_all_as_it_was(tmp_path, suffix, err
     if exists:
         out.write_text("before")
     with pytest.raises(error):
-        _write(tables(), out)
+        write_tables(tables(), out)
     assert [path.read_text() for path in tmp_path.iterdir()] == (["before"] if exists else [])
 
 
@@ -70,11 +70,11 @@ def test_a_joining_that_is_broken_off_leaves_nothing(tmp_path, monkeypatch, erro
 
     monkeypatch.setattr(pl.LazyFrame, "sink_parquet", sink)
     with pytest.raises((RunError, KeyboardInterrupt)):
-        _write(iter([_table(0)]), tmp_path / "out.parquet")
+        write_tables(iter([_table(0)]), tmp_path / "out.parquet")
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_folder_that_is_not_there_is_named(tmp_path, suffix):
     with pytest.raises(RunError, match=r"--out .*nowhere.*No such file or directory"):
-        _write(iter([_table(0)]), tmp_path / "nowhere" / f"out{suffix}")
+        write_tables(iter([_table(0)]), tmp_path / "nowhere" / f"out{suffix}")

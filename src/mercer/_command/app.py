@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -15,6 +14,26 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mercer._command.explain import explain_command
+from mercer._command.failures import clear_errors
+from mercer._command.options import (
+    DecimalCommaFlag,
+    DropOption,
+    EncodingOption,
+    JsonFlag,
+    KindOption,
+    ModelTimeOption,
+    NewEncodingOption,
+    NewRows,
+    NewSeparatorOption,
+    NullOption,
+    OutOption,
+    ResumeOption,
+    RunPath,
+    SeedOption,
+    SeparatorOption,
+    TimeOption,
+)
 from mercer._command.quantities import range_of, seconds_of
 from mercer._command.views import ClusterView, RunView, cluster_board, cluster_sizes, describe_test, leaderboard
 from mercer._runs.errors import RunError
@@ -36,45 +55,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 DEFAULT_TABLE = "penguins"
-
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else, on standard output.")]
-TimeOption = Annotated[str, typer.Option("--time", help="How long to search: 90s, 5m, 1h.")]
-OutOption = Annotated[Path | None, typer.Option("--out", "-o", help="The folder to write; it must be new.")]
-KindOption = Annotated[
-    list[str], typer.Option(help="COLUMN=KIND: number, category, boolean, date, text, identifier. Repeatable.")
-]
-DropOption = Annotated[list[str], typer.Option(help="Columns to leave out. Repeatable, or separated by commas.")]
-ModelTimeOption = Annotated[str | None, typer.Option(help="The most time for one fit of one model.")]
-SeedOption = Annotated[int, typer.Option(help="Where random numbers begin.")]
-SeparatorOption = Annotated[str | None, typer.Option(help="What separates the fields of a CSV file; found out by default.")]
-DecimalCommaFlag = Annotated[bool, typer.Option("--decimal-comma", help="Numbers are written 1,5.")]
-EncodingOption = Annotated[str, typer.Option(help="The encoding of a CSV file.")]
-NullOption = Annotated[
-    list[str], typer.Option(help=f"Texts that mean a missing value, instead of {', '.join(n for n in NULLS if n)}.")
-]
-ResumeOption = Annotated[Path | None, typer.Option(help="Go on with a run that was ended; all else is as it was.")]
-RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a finished run.")]
-
-
-@contextmanager
-def _clear_errors(*, as_json: bool) -> Iterator[None]:
-    """One line and an exit code for what is not a fault of the program."""
-    try:
-        yield
-    except RunError as error:
-        _fail(str(error), error.exit_code, as_json=as_json)
-    except KeyboardInterrupt:
-        _fail("interrupted; nothing was finished", 130, as_json=as_json)
-    except BrokenPipeError:  # the reader of our output has gone
-        sys.stderr.close()
-        raise typer.Exit(0) from None
-
-
-def _fail(message: str, code: int, *, as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps({"error": message, "exit_code": code}))
-    typer.echo(f"mercer: {message}", err=True)
-    raise typer.Exit(code)
 
 
 def _pairs(texts: list[str], flag: str) -> dict[str, str]:
@@ -122,7 +102,7 @@ def train_command(
 
     Without DATA an embedded table of penguins is used.
     """
-    with _clear_errors(as_json=as_json):
+    with clear_errors(as_json=as_json):
         if resume is not None:
             settings, path = RunFolder.existing(resume).read_plan_of(Settings).settings, resume
         else:
@@ -257,7 +237,7 @@ def cluster_command(
     Compares k-means, Gaussian mixtures, density and hierarchical clustering, and writes a folder with the labels, a report, a
     model for new rows and a script. Without DATA an embedded table of penguins is used.
     """
-    with _clear_errors(as_json=as_json):
+    with clear_errors(as_json=as_json):
         if resume is not None:
             settings, path = RunFolder.existing(resume).read_plan_of(ClusterSettings).settings, resume
         else:
@@ -344,7 +324,7 @@ def _show_clusters(console: Console, content: ClusterContent) -> None:
 @app.command("predict")
 def predict_command(
     run: RunPath,
-    data: Annotated[Path, typer.Argument(help="A CSV or Parquet file with the same columns; their order does not matter.")],
+    data: NewRows,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The CSV or Parquet file to write; standard output by default.")
     ] = None,
@@ -352,19 +332,22 @@ def predict_command(
     threshold: Annotated[
         float | None, typer.Option(help="The least probability of the second class (two classes only).")
     ] = None,
-    separator: Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="The encoding of a CSV file.")] = None,
+    separator: NewSeparatorOption = None,
+    encoding: NewEncodingOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Predict the rows of a file, of any size, with the model of a run."""
     from mercer._runs.prediction import predict_file
 
-    with _clear_errors(as_json=as_json):
+    with clear_errors(as_json=as_json):
         count = predict_file(run, data, out, keep=_names(keep), threshold=threshold, separator=separator, encoding=encoding)
         if as_json and out is not None:
             typer.echo(json.dumps({"rows": count, "out": str(out)}))
         elif out is not None:
             typer.echo(f"{count:,} rows predicted: {out}", err=True)
+
+
+app.command("explain")(explain_command)
 
 
 @app.command("report")
@@ -376,7 +359,7 @@ def report_command(
     """Show the result of a run again, and write its page anew."""
     from mercer._report import is_of_clusters, write_html
 
-    with _clear_errors(as_json=as_json):
+    with clear_errors(as_json=as_json):
         folder = RunFolder.existing(run)
         content = folder.read_report()
         write_html(content, folder.report_html)
@@ -402,7 +385,7 @@ def models_command(
     from mercer._runs.candidates import of_task
     from mercer._runs.clustering.methods import METHODS
 
-    with _clear_errors(as_json=as_json):
+    with clear_errors(as_json=as_json):
         tasks = ("classification", "regression", "clustering") if task is None else (task,)
         if task not in (None, "classification", "regression", "clustering"):
             raise RunError(f"--task {task}: it must be classification, regression or clustering.")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -107,6 +108,19 @@ class LiveView:
         if self._said.get(key) != state:
             self._said[key] = state
             self._console.print(text, markup=False, highlight=False)
+
+
+@contextmanager
+def progress(total: int, what: str, *, is_quiet: bool = False) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal for what is done row by row; it is called with how many are done."""
+    console = Console(stderr=True)
+    if is_quiet or not console.is_terminal:
+        yield lambda count: None
+        return
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn(what), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda count: bar.update(task, completed=count)
 
 
 class RunView(LiveView):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
+from mercer._report.explained.model_content import ModelExplained
+
 FORMAT = 1
 
 
@@ -248,6 +250,7 @@ class Description(TypedDict):
     residuals: Residuals | None
     importance: list[Importance]
     errors: list[RowError]
+    explained: ModelExplained | None
     learning: Learning | None
     notes: list[str]
 
@@ -272,6 +275,7 @@ class Content(TypedDict):
     residuals: Residuals | None
     importance: list[Importance] | None
     errors: list[RowError] | None
+    explained: NotRequired[ModelExplained | None]
     learning: Learning | None
     notes: NotRequired[list[str]]
     warnings: list[str]

@@ -16,6 +16,7 @@ from mercer._random import as_random_state
 from mercer._report.content import ClassMeasures, Confusion, Curves, Description, Measure, Residuals, Scores, Test
 from mercer._report.cutoffs import calibration_of, roc_and_pr, scores_of, threshold_curves, tuned_threshold
 from mercer._report.errors import row_numbers, worst_class_errors, worst_regression_errors
+from mercer._report.explained.model import Rows, explain_model
 from mercer._report.importance import permutation_importance
 from mercer._report.learning import learning_curve
 from mercer._report.measures import LEVEL, class_measures, measures_per_class, metric_of, regression_measures
@@ -24,9 +25,9 @@ from mercer._report.residuals import residuals_of
 from mercer._report.scoring import Scoring, as_scoring
 from mercer._tables import Table, as_table
 
-PHASES = ("test", "importance", "errors", "learning")
+PHASES = ("test", "importance", "errors", "explanations", "learning")
 
-_IMPORTANCE_SHARE = 0.4  # of the time that is left after the test
+_IMPORTANCE_SHARE, _EXPLANATION_SHARE = 0.3, 0.3  # of the time that is left after the test
 
 
 def describe(
@@ -46,7 +47,7 @@ def describe(
     on_phase: Callable[[str], None] | None = None,
     test_rows: Any = None,
 ) -> Description:
-    """Measures with intervals, curves, importance, worst errors and the learning curve of a fitted model.
+    """Measures with intervals, curves, importance, worst errors, explanations and the learning curve of a fitted model.
 
     Parameters
     ----------
@@ -65,7 +66,8 @@ def describe(
     cv_score, cv_spread : float or None, default=None
         The score in cross-validation and its standard deviation over folds. The sign of a loss does not matter.
     seconds : float, default=60.0
-        Time for importance and the learning curve, the parts that call the model again. One fit is never cut short.
+        Time for importance, explanations and the learning curve, the parts that call the model again. One fit is never cut
+        short.
     on_phase : callable or None, default=None
         Called with the name of each phase (`PHASES`) as it begins.
     test_rows : array of int or None, default=None
@@ -74,8 +76,8 @@ def describe(
     Returns
     -------
     description : dict
-        The keys test, confusion, scores, curves, residuals, importance, errors, learning and notes (what was cut short, in
-        words), as `Description` declares; JSON-able, without NaN.
+        The keys test, confusion, scores, curves, residuals, importance, errors, explained, learning and notes (what was cut
+        short, in words), as `Description` declares; JSON-able, without NaN.
     """
     if task not in ("binary", "multiclass", "regression"):
         raise ValueError(f"describe: task is {task!r}; it must be 'binary', 'multiclass' or 'regression'.")
@@ -105,6 +107,12 @@ def describe(
     else:
         errors = worst_regression_errors(part.found.true, part.found.predicted, test, importance, numbers)
         strata = None
+    tell("explanations")
+    try:
+        rows = Rows.of(model, classes, train, test, numbers)
+        explained, explanation_notes = explain_model(rows, y_train, errors, seed, _EXPLANATION_SHARE * seconds)
+    except ValueError as error:  # a model that gives NaN for rows put together, say: the rest of the report stands
+        explained, explanation_notes = None, [f"Explanations: there are none ({error})."]
     tell("learning")
     learning, learning_note = learning_curve(model, train, y_train, strata, measure, seed, start + seconds)
     cv_score, cv_spread = _natural(cv_score, measure), _finite(cv_spread)
@@ -124,8 +132,9 @@ def describe(
         residuals=part.residuals,
         importance=importance,
         errors=errors,
+        explained=explained,
         learning=learning,
-        notes=[note for note in (*part.notes, importance_note, learning_note) if note],
+        notes=[note for note in (*part.notes, importance_note, *explanation_notes, learning_note) if note],
     )
 
 

@@ -68,8 +68,21 @@ def _check_lengths(content: Mapping[str, Any]) -> None:
         _require_equal(residuals, ("true", "predicted"), "residuals")
         if len(residuals["edges"]) != len(residuals["count"]) + 1:
             raise SchemaError("residuals.edges must have one number more than residuals.count.")
+    if explained := content.get("explained"):
+        _check_explained_lengths(explained)
     if learning := content["learning"]:
         _require_equal(learning, ("n_train", "n_folds", "train_mean", "train_std", "test_mean", "test_std"), "learning")
+
+
+def _check_explained_lengths(explained: Mapping[str, Any]) -> None:
+    """What columns gave and their values are of the same rows."""
+    for number, swarm in enumerate(explained["swarms"]):
+        for index, column in enumerate(swarm["columns"]):
+            _require_equal(column, ("values", "ranks"), f"explained.swarms[{number}].columns[{index}]")
+    for index, dependence in enumerate(explained["dependence"]):
+        if (dependence["x"] is None) == (dependence["words"] is None):
+            raise SchemaError(f"explained.dependence[{index}] must have x or words, one of the two.")
+        _require_equal(dependence, ("x", "words", "y"), f"explained.dependence[{index}]")
 
 
 def _check_cluster_lengths(content: Mapping[str, Any]) -> None:

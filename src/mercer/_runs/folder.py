@@ -42,6 +42,7 @@ class RunFolder:
         self.model = path / "model.mercer"
         self.report_json = path / "report.json"
         self.report_html = path / "report.html"
+        self.sample = path / "rows.parquet"  # of training rows, which explanations are made with
         self.trials = path / "trials.db"
         self.journal = Journal(path / "journal.jsonl")
         self.shelf = Shelf(path / "folds")

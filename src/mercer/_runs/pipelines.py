@@ -55,6 +55,11 @@ def first_pipeline(model: Any) -> Pipeline:
     return model if isinstance(model, Pipeline) else model.estimators_[0]
 
 
+def model_name(model: Any) -> str:
+    """The name of the last step, or that it is a blend."""
+    return type(model.steps[-1][1]).__name__ if isinstance(model, Pipeline) else "Blend"
+
+
 def certificate_of(model: Any) -> str | None:
     """What the fit of the last step says that it reached."""
     last = model.steps[-1][1] if isinstance(model, Pipeline) else None

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import mercer
 from mercer._labels import choose_codes
-from mercer._runs.errors import DataError, RunError
-from mercer._runs.folder import RunFolder
-from mercer._runs.pipelines import PREPARER, first_pipeline
-from mercer._runs.reading import columns_of, scan_batches
-from mercer._runs.settings import Settings
+from mercer._runs.errors import RunError
+from mercer._runs.reading import scan_batches
+from mercer._runs.stored_model import StoredModel
 
 if TYPE_CHECKING:
     import polars as pl
 
 PREDICTION, CLUSTER = "prediction", "cluster"
+TABLES = (".csv", ".parquet", ".pq")
 
 
 def predict_file(
@@ -36,53 +33,19 @@ def predict_file(
     encoding: str | None = None,
 ) -> int:
     """Write a prediction for every row, with the probability of every class. Returns the number of rows."""
-    folder = RunFolder.existing(run)
-    plan = folder.read_plan()
-    if not folder.model.is_file():
-        if folder.report_json.is_file():
-            raise RunError(f"{run}: the model of this run could not be stored in a file; its report says why.")
-        command = plan.settings.command
-        raise RunError(f"{run}: the run has no model yet. `mercer {command} --resume {run}` goes on with it.")
-    if out is not None and out.suffix not in (".csv", ".parquet", ".pq"):
-        raise RunError(f"--out {out}: it must end in .csv or .parquet.")
-    options = replace(plan.settings.file, separator=separator, encoding=encoding or plan.settings.file.encoding)
-    model = mercer.load(folder.model)
-    is_class_model = isinstance(plan.settings, Settings) and hasattr(model, "classes_")
+    check_table_path(out)
+    stored = StoredModel.of(run)
+    options, model = stored.options(separator, encoding), stored.model
+    is_class_model = stored.is_trained and hasattr(model, "classes_")
     if threshold is not None and (not is_class_model or len(model.classes_) != 2 or not hasattr(model, "predict_proba")):
         raise RunError(f"--threshold {threshold:g}: the model has no probabilities of two classes.")
-    _check_columns(data, columns_of(data, options), needed=_needed(model), keep=keep)
-    batches = scan_batches(data, options, schema=_schema(model, plan.schema))
-    predict = _predict if isinstance(plan.settings, Settings) else _label
+    stored.check_columns(data, options, keep)
+    batches = scan_batches(data, options, schema=stored.schema())
+    predict = _predict if stored.is_trained else _label
     tables = (predict(model, batch, keep, threshold) for batch in batches)
     if out is None:
-        return _print(tables)
-    return _write(tables, out)
-
-
-def _needed(model: Any) -> list[str]:
-    """The columns that the preparation uses."""
-    return [column.name for column in first_pipeline(model).named_steps[PREPARER].report_ if column.used]
-
-
-def _schema(model: Any, trained: Mapping[str, str]) -> dict[str, Any]:
-    """The types of columns as they were in training, where polars could take them for others; numbers need not be whole."""
-    import polars as pl
-
-    kinds = first_pipeline(model).named_steps[PREPARER].kinds_
-    known = {"String": pl.String, "Int64": pl.Int64, "Float64": pl.Float64}
-    types = {
-        name: pl.Float64 if kinds.get(name) == "number" and kind != "String" else known.get(kind)
-        for name, kind in trained.items()
-    }
-    return {name: kind for name, kind in types.items() if kind is not None and name in kinds}
-
-
-def _check_columns(path: Path, columns: Sequence[str], *, needed: Sequence[str], keep: Sequence[str]) -> None:
-    if lacking := [name for name in needed if name not in columns]:
-        shown = ", ".join(map(repr, lacking[:8])) + (" …" if len(lacking) > 8 else "")
-        raise DataError(f"{path}: the model needs {shown}, which {'is' if len(lacking) == 1 else 'are'} not in the file.")
-    if unknown := [name for name in keep if name not in columns]:
-        raise RunError(f"--keep {unknown[0]}: there is no such column in {path}.")
+        return print_tables(tables)
+    return write_tables(tables, out)
 
 
 def _predict(model: Any, batch: pl.DataFrame, keep: Sequence[str], threshold: float | None) -> pl.DataFrame:
@@ -114,7 +77,13 @@ def _label(model: Any, batch: pl.DataFrame, keep: Sequence[str], threshold: floa
     return pl.DataFrame(columns)
 
 
-def _print(tables: Iterator[pl.DataFrame]) -> int:
+def check_table_path(out: Path | None) -> None:
+    """Refuse a file of a kind that cannot be written."""
+    if out is not None and out.suffix not in TABLES:
+        raise RunError(f"--out {out}: it must end in .csv or .parquet.")
+
+
+def print_tables(tables: Iterator[pl.DataFrame]) -> int:
     count = 0
     for table in tables:
         sys.stdout.write(table.write_csv(include_header=count == 0))
@@ -122,7 +91,7 @@ def _print(tables: Iterator[pl.DataFrame]) -> int:
     return count
 
 
-def _write(tables: Iterator[pl.DataFrame], out: Path) -> int:
+def write_tables(tables: Iterator[pl.DataFrame], out: Path) -> int:
     """Whole or not at all: the file appears when its last row is written, and what was written on the way goes in any case."""
     write = _write_csv if out.suffix == ".csv" else _write_parquet
     try:

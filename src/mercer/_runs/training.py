@@ -24,6 +24,7 @@ from mercer._runs.folds import Folds
 from mercer._runs.pipelines import Pipelines, certificate_of
 from mercer._runs.problem import Problem, make_problem
 from mercer._runs.reading import read_table
+from mercer._runs.sample import TrainingSample
 from mercer._runs.script import write_script
 from mercer._runs.search import BLEND, Search
 from mercer._runs.settings import Settings
@@ -79,6 +80,7 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
         model = search.make(best).fit(*problem.rows(problem.train))
     fit_seconds = time.perf_counter() - started
     mercer.save(model, folder.model)
+    TrainingSample.of(problem, settings.seed).write(folder.sample)
     script = write_script(problem, settings, source, search.make(best), embedded_name(settings))
     write_whole(folder.script(settings.command), script)
     content = _content(problem, settings, table.shape, search, best, model, command, watch)

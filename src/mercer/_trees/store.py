@@ -218,6 +218,11 @@ class Tree:
         return array[int(starts[self._index]) : int(starts[self._index + 1])]
 
     @property
+    def place(self) -> tuple[TreeStore, int]:
+        """The store that the tree is a view of, and which of its trees it is."""
+        return self._store, self._index
+
+    @property
     def nodes(self) -> npt.NDArray[Any]:
         return self._part(self._store.nodes)
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from mercer._arrays import FloatArray
 from mercer._params import Integer, Null, check_value
-from mercer._random import as_random_state
-from mercer._tables import as_table
-from mercer.metrics import check_scoring
+from mercer.inspection import permutation_importance
 from mercer.plots._axes import COLOURS, QUIET, make_axes
 from mercer.plots._models import is_model, name_of, require_rows
 
@@ -104,14 +102,7 @@ def plot_importances(
     return ax
 
 
-class _Permutations(NamedTuple):
-    """What `sklearn.inspection.permutation_importance` gives; that one takes no polars frames."""
-
-    importances_mean: FloatArray
-    importances_std: FloatArray
-
-
-def _of_permutations(model: Any, X: Any, y: Any, *, scoring: Any, n_repeats: int, random_state: Any) -> _Permutations:
+def _of_permutations(model: Any, X: Any, y: Any, *, scoring: Any, n_repeats: int, random_state: Any) -> Any:
     """How much the score falls when a column is shuffled."""
     if not is_model(model):
         raise TypeError("plot_importances: X and y go with a model; call plot_importances(model, X, y).")
@@ -119,15 +110,7 @@ def _of_permutations(model: Any, X: Any, y: Any, *, scoring: Any, n_repeats: int
         raise TypeError("plot_importances: the score of a model needs y; call plot_importances(model, X, y).")
     check_value("plot_importances", "n_repeats", n_repeats, Integer(1))
     require_rows("plot_importances", X, y)
-    score, table, random = check_scoring(model, scoring=scoring), as_table(X, "X"), as_random_state(random_state)
-    whole = score(model, X, y)
-    falls = np.array(
-        [
-            [whole - score(model, table.shuffled(column, random.permutation(table.n_rows)), y) for _ in range(n_repeats)]
-            for column in range(len(table.names))
-        ]
-    )
-    return _Permutations(falls.mean(axis=1), falls.std(axis=1))
+    return permutation_importance(model, X, y, scoring=scoring, n_repeats=n_repeats, random_state=random_state)
 
 
 def _values(importances: Any) -> FloatArray:

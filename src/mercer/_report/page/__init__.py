@@ -8,11 +8,13 @@ from typing import cast
 
 from mercer._report.clustering.content import ClusterContent
 from mercer._report.content import Content
+from mercer._report.explained.content import RowContent
 from mercer._report.files import AnyContent, check, is_of_clusters
-from mercer._report.page import clusters, curves, outcome, overview
+from mercer._report.page import clusters, curves, explained, model, outcome, overview
 from mercer._report.page.cutoff import cutoff
 from mercer._report.page.frame import Section, whole_page
 from mercer._report.page.html import join, json_script, tag
+from mercer._report.schema import check_value
 
 
 def write_html(content: AnyContent, path: str | os.PathLike[str]) -> None:
@@ -26,6 +28,17 @@ def write_html(content: AnyContent, path: str | os.PathLike[str]) -> None:
         The file to write; what was there is replaced.
     """
     Path(path).write_text(render_html(content), encoding="utf-8", newline="\n")
+
+
+def write_row_html(content: RowContent, path: str | os.PathLike[str]) -> None:
+    """Write an explained prediction as such a page."""
+    Path(path).write_text(render_row_html(content), encoding="utf-8", newline="\n")
+
+
+def render_row_html(content: RowContent) -> str:
+    """The page of an explained prediction as text."""
+    check_value(content, RowContent, "")
+    return whole_page(content["title"], explained.heading(content), explained.sections(content))
 
 
 def render_html(content: AnyContent) -> str:
@@ -55,8 +68,12 @@ def _sections(content: Content) -> list[Section]:
     ]
     if content["importance"] is not None:
         sections.append(("importance", "Permutation importance", outcome.importance(content["importance"], metric["label"])))
+    going, target = content.get("explained"), content["data"]["target"]
+    if going:
+        sections.append(("explained", "What the model goes by", model.explained(going, target)))
     if content["errors"] is not None:
-        sections.append(("errors", "Worst errors", outcome.worst_errors(content["errors"])))
+        reasons = model.explained_errors(going["errors"], going, target) if going else None
+        sections.append(("errors", "Worst errors", join(outcome.worst_errors(content["errors"]), reasons)))
     if found and found["calibration"]:
         sections.append(("calibration-section", "Calibration", curves.calibration(found["calibration"])))
     if content["learning"]:

@@ -134,7 +134,7 @@ def _calibration_list(found: Sequence[Calibration]) -> Html:
 def residuals(found: Residuals) -> Html:
     """Predicted against true values, residuals against predicted values, and how residuals are distributed."""
     true, predicted = found["true"], found["predicted"]
-    low, high = _padded([*true, *predicted])
+    low, high = padded([*true, *predicted])
     square = Axes(low, high, low, high)
     against = square.picture(
         "predicted",
@@ -145,7 +145,7 @@ def residuals(found: Residuals) -> Html:
         [square.dot(x, y, "dot s0 faint") for x, y in zip(true, predicted, strict=True)],
     )
     residual = [x - y for x, y in zip(true, predicted, strict=True)]
-    wide = Axes(*_padded(predicted), *_padded([*residual, 0.0]))
+    wide = Axes(*padded(predicted), *padded([*residual, 0.0]))
     spread = wide.picture(
         "residuals",
         "Residuals against predicted values",
@@ -164,7 +164,7 @@ def residuals(found: Residuals) -> Html:
     return join(tag("p", words, class_="prose"), pair, _residual_histogram(found))
 
 
-def _padded(values: Sequence[float]) -> tuple[float, float]:
+def padded(values: Sequence[float]) -> tuple[float, float]:
     low, high = min(values), max(values)
     pad = 0.04 * (high - low) or 1.0
     return low - pad, high + pad
@@ -213,7 +213,7 @@ def learning(found: Learning) -> Html:
         return axes.picture(identifier, "Learning curve", words, frame, parts)
 
     ends = [value for band in bands.values() for edge in band for value in edge]
-    axes = Axes(0, x[-1] * 1.03, *_padded(ends), width=740, height=300)
+    axes = Axes(0, x[-1] * 1.03, *padded(ends), width=740, height=300)
     entries = [("s0", "rows held out", ""), ("s1", "rows fitted", "")]
     badge = {"overfitting": "overfits", "underfitting": "underfits", "balanced": "balanced"}.get(found["verdict"])
     reading = tag("p", join(tag("span", badge, class_="badge"), " ") if badge else None, found["reading"], class_="reading")

@@ -1,0 +1,127 @@
+"""What an explained prediction looks like in a terminal: bars for what the columns gave, and what would change it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from mercer._report.explained.words import (
+    change_words,
+    class_words,
+    explained_words,
+    neighbour_words,
+    no_neighbour_words,
+    nothing_words,
+    prediction_words,
+    share_decimals,
+    share_head,
+    signed,
+    sum_words,
+)
+from mercer._report.numbers import NOTHING
+
+if TYPE_CHECKING:
+    from mercer._report.explained.content import RowContent
+
+_HALF = 14  # characters of a bar to either side
+_LEAST_ROWS, _OTHERS = 8, 16  # columns that are shown on a small screen, and lines that all else takes
+_MOST_CHANGES = 3
+_MOST_DIFFERENCES = 8
+_BEYOND_ANY_LINE = 100_000
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+def plain_console() -> Console:
+    """For standard output: off a terminal lines are as long as they need to be, so that nothing is cut or wrapped."""
+    console = Console()
+    return console if console.is_terminal else Console(width=_BEYOND_ANY_LINE)
+
+
+def show_row(console: Console, content: RowContent) -> None:
+    """An explained row."""
+    for part in _parts(content, is_whole=not console.is_terminal, height=console.size.height):
+        console.print(part, highlight=False)
+
+
+def _parts(content: RowContent, *, is_whole: bool, height: int) -> Iterator[RenderableType]:
+    yield Text.assemble((f"row {content['row']} of {content['source']}", "bold"))
+    yield Text(prediction_words(content))
+    if words := class_words(content):
+        yield Text(words, style="dim")
+    yield Text("")
+    yield Text(explained_words(content))
+    most = len(content["contributions"]) if is_whole else max(_LEAST_ROWS, height - _OTHERS)
+    yield _bars(content, most, is_whole=is_whole)
+    yield Text(sum_words(content), style="dim")
+    yield Text("")
+    yield Text("what would change the prediction", style="bold")
+    yield from _changes(content, is_whole=is_whole)
+    for note in content["notes"]:
+        yield Text(note, style="yellow")
+
+
+def _bars(content: RowContent, most: int, *, is_whole: bool) -> Table:
+    """A bar for each column, to the right what speaks for the output and to the left what speaks against it."""
+    shares = content["contributions"]
+    largest = max((abs(share["contribution"]) for share in shares), default=0.0)
+    decimals = share_decimals(shares)
+    table = _plain_table("column", "value", "", share_head(content))
+    table.columns[0].no_wrap = table.columns[2].no_wrap = table.columns[3].no_wrap = True
+    table.columns[1].overflow = "fold" if is_whole else "ellipsis"
+    table.columns[1].no_wrap = True
+    table.columns[3].justify = "right"
+    for share in shares[:most]:
+        given = share["contribution"]
+        style = "" if not given else "blue" if given > 0 else "red"
+        table.add_row(
+            Text(share["column"]),
+            Text(share["value"] or NOTHING),
+            Text(_bar(given, largest), style=style),
+            signed(given, decimals),
+        )
+    if rest := shares[most:]:
+        table.add_row(
+            Text(f"{len(rest)} others", style="dim"), "", "", signed(sum(share["contribution"] for share in rest), decimals)
+        )
+    return table
+
+
+def _bar(given: float, largest: float) -> str:
+    """A bar about the middle of its place, to an eighth of a character on the right side."""
+    eighths = round(8 * _HALF * abs(given) / largest) if largest else 0
+    if given < 0:
+        return ("█" * max(1, round(eighths / 8))).rjust(_HALF) + "│" + " " * _HALF
+    length = "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+    return " " * _HALF + "│" + (length or ("▏" if given else "")).ljust(_HALF)
+
+
+def _changes(content: RowContent, *, is_whole: bool) -> Iterator[RenderableType]:
+    changes = content["changes"]
+    if not changes:
+        yield Text(nothing_words(content))
+    for change in changes if is_whole else changes[:_MOST_CHANGES]:
+        yield Text(f"  {change_words(content, change)}")
+    neighbour = content["neighbour"]
+    yield Text("")
+    if neighbour is None:
+        yield Text(no_neighbour_words(content))
+        return
+    yield Text(neighbour_words(content, neighbour))
+    table = _plain_table("column", "here", "there")
+    differences = neighbour["changes"]
+    for each in differences if is_whole else differences[:_MOST_DIFFERENCES]:
+        table.add_row(Text(each["column"]), Text(each["before"] or NOTHING), Text(each["after"] or NOTHING))
+    yield table
+    if not is_whole and len(differences) > _MOST_DIFFERENCES:
+        yield Text(f"and {len(differences) - _MOST_DIFFERENCES} other columns", style="dim")
+
+
+def _plain_table(*heads: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for head in heads:
+        table.add_column(head)
+    return table

@@ -1,0 +1,185 @@
+"""How a whole model goes by its columns, from explanations of test rows within a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer._arrays import FloatArray
+from mercer._explaining.contributions import MOST_EXACT, contributions
+from mercer._explaining.table_model import TableModel, Unit
+from mercer._report.content import RowError
+from mercer._report.explained.columns import Leading, dependence_of, shares_of, swarm_of
+from mercer._report.explained.interactions import interactions_of
+from mercer._report.explained.model_content import ExplainedError, ModelExplained
+from mercer._report.explained.surrogate import surrogate_of
+from mercer._tables import IntArray, Table, as_table
+from mercer.inspection import Explanation
+
+_MOST_ROWS = 300
+_FIRST_ROWS = 8
+_N_BACKGROUND, _LEAST_BACKGROUND = 100, 10
+_N_COALITIONS = 500  # for one row
+_MOST_SWARMS = 3
+_MOST_DEPENDENCES = 4
+_MOST_ERRORS = 3
+_SHARES = (0.55, 0.8)  # of the time: when explanations of rows and then interactions must end
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The tables of a report as the explanations take them: the columns that the model uses."""
+
+    found: TableModel
+    train: Table
+    test: Table
+    numbers: IntArray  # of the test rows in their source
+
+    @classmethod
+    def of(cls, model: Any, classes: Sequence[Any] | None, train: Table, test: Table, numbers: IntArray) -> Rows:
+        found = TableModel.of(model, classes)
+        if names := list(found.reports()):
+            train, test = (as_table(table.data[names], "X") for table in (train, test))
+        return cls(found, train, test, numbers)
+
+
+def explain_model(
+    rows: Rows, y_train: Any, errors: Sequence[RowError], seed: int, seconds: float
+) -> tuple[ModelExplained | None, list[str]]:
+    """All of it, with notes on what the time did not allow; None where the model is too slow to explain a few rows."""
+    start = time.monotonic()
+    found, notes = rows.found, []
+    background, per_row = _background(rows, seed, seconds * _SHARES[0])
+    if background is None:
+        note = f"Explanations: one prediction takes {1e3 * per_row:.3g} ms, too long to explain rows in the time of the report."
+        return None, [note]
+    order = np.random.default_rng([seed, 1]).permutation(rows.test.n_rows)
+    wrong = _places_of(errors, rows.numbers)
+    explanation, unit, explained = _explained(rows, background, [*wrong, *order], seed, start + _SHARES[0] * seconds)
+    if len(explained) < min(_MOST_ROWS, rows.test.n_rows):
+        notes.append(f"Explanations: the time allowed {len(explained)} of {rows.test.n_rows} test rows.")
+    n_wrong = min(len(wrong), len(explained))
+    table = as_table(rows.test.take(np.asarray(explained, dtype=np.intp)), "X_test")
+    shown = [Leading.of(explanation, output) for output in _outputs_shown(found, y_train)]
+    interactions, pairs_note = interactions_of(rows, shown[0], per_row, seed, start + _SHARES[1] * seconds)
+    surrogate, tree_note = surrogate_of(rows, seed, per_row, seconds)
+    notes += [note for note in (pairs_note, tree_note) if note]
+    content = ModelExplained(
+        unit=unit,
+        method=explanation.method,
+        n_rows=len(explained),
+        n_test=rows.test.n_rows,
+        n_background=background.shape[0],
+        swarms=[swarm_of(each, table, _label(found, each.output)) for each in shown],
+        dependence=_dependences(found, shown, table),
+        interactions=interactions,
+        errors=_explained_errors(found, explanation[:n_wrong], errors, table),
+        surrogate=surrogate,
+    )
+    return content, notes
+
+
+def _background(rows: Rows, seed: int, seconds: float) -> tuple[Any, float]:
+    """Training rows that stand for what is not known, fewer where predictions are slow, and the time of one prediction."""
+    order = np.random.default_rng([seed, 0]).permutation(rows.train.n_rows)
+    background = rows.train.take(np.sort(order[:_N_BACKGROUND]))
+    rows.found(background)  # once for what is only done the first time
+    begin = time.perf_counter()
+    rows.found(background)
+    per_row = (time.perf_counter() - begin) / background.shape[0]
+    n_columns = background.shape[1]
+    n_coalitions = 2**n_columns if n_columns <= MOST_EXACT else max(_N_COALITIONS, 4 * n_columns + 2)
+    affordable = int(seconds / 2 / max(per_row * n_coalitions * _FIRST_ROWS, 1e-12))
+    if rows.found.preparation is None and affordable < _LEAST_BACKGROUND:
+        return None, per_row
+    n_background = min(background.shape[0], max(_LEAST_BACKGROUND, affordable))
+    return rows.train.take(np.sort(order[:n_background])), per_row
+
+
+def _explained(
+    rows: Rows, background: Any, places: Sequence[int], seed: int, deadline: float
+) -> tuple[Explanation, Unit, list[int]]:
+    """Test rows in a given order, in parts that grow, until there are enough or the time is up."""
+    distinct = list(dict.fromkeys(int(place) for place in places))[:_MOST_ROWS]
+    parts: list[Explanation] = []
+    done, size, unit = 0, _FIRST_ROWS, rows.found.unit
+    while done < len(distinct):
+        begin = time.monotonic()
+        part = np.asarray(distinct[done : done + size], dtype=np.intp)
+        explanation, unit = contributions(rows.found, rows.test.take(part), background, seed=seed)
+        parts.append(explanation)
+        done += len(part)
+        left, took = deadline - time.monotonic(), time.monotonic() - begin
+        size = min(4 * size, int(size * left / max(took, 1e-9)))
+        if size < 1:
+            break
+    return _joined(parts), unit, distinct[:done]
+
+
+def _joined(parts: Sequence[Explanation]) -> Explanation:
+    first = parts[0]
+    return Explanation(
+        np.concatenate([part.values for part in parts]),
+        np.concatenate([part.base_values for part in parts]),
+        feature_names=first.feature_names,
+        method=first.method,
+        predictions=np.concatenate([part.sums if part.predictions is None else part.predictions for part in parts]),
+    )
+
+
+def _outputs_shown(found: TableModel, y_train: Any) -> list[int]:
+    """A number, the second of two classes, or the most frequent of several."""
+    if found.classes is None:
+        return [0]
+    if len(found.classes) == 2:
+        return [1]
+    labels = np.asarray(y_train)
+    counts = [int(np.sum(labels == label)) for label in found.classes]
+    order: list[int] = np.argsort(np.negative(counts), kind="stable").tolist()
+    return order[:_MOST_SWARMS]
+
+
+def _label(found: TableModel, output: int) -> str | None:
+    return None if found.classes is None else str(found.classes[output])
+
+
+def _dependences(found: TableModel, shown: Sequence[Leading], table: Table) -> list[Any]:
+    """Of the columns that give most over all outputs shown, each for the output that it gives most to."""
+    sizes: FloatArray = np.stack([each.sizes for each in shown])
+    leading = [j for j in np.argsort(-sizes.max(axis=0), kind="stable").tolist() if sizes[:, j].max() > 0]
+    best = sizes.argmax(axis=0)
+    return [
+        dependence_of(shown[best[j]].values[:, j], table, j, _label(found, shown[best[j]].output))
+        for j in leading[:_MOST_DEPENDENCES]
+    ]
+
+
+def _places_of(errors: Sequence[RowError], numbers: IntArray) -> list[int]:
+    place = {number: at for at, number in enumerate(numbers.tolist())}
+    return [place[error["row"]] for error in errors[:_MOST_ERRORS]]
+
+
+def _explained_errors(
+    found: TableModel, explanation: Explanation, errors: Sequence[RowError], table: Table
+) -> list[ExplainedError]:
+    """For each of the worst errors what spoke for the class that it was wrongly given, or for the number."""
+    made = []
+    for place, error in enumerate(errors[: len(explanation)]):
+        output = 0 if found.classes is None else list(map(str, found.classes)).index(error["predicted"])
+        part = explanation[place, :, output]
+        made.append(
+            ExplainedError(
+                row=error["row"],
+                true=error["true"],
+                predicted=error["predicted"],
+                label=_label(found, output),
+                output=float(part.sums if part.predictions is None else part.predictions),
+                base=float(part.base_values),
+                contributions=shares_of(part, table, place),
+            )
+        )
+    return made
