@@ -175,6 +175,7 @@ class LimeExplainer:
         self.kernel_width = float(width)
         # Settled once, so that a row is explained the same each time.
         self._seed = random_state if isinstance(random_state, int) else int(as_random_state(random_state).randint(2**31 - 1))
+        self._kept: tuple[int, Draws] | None = None
         bins = self._bins(training, discretizer, training_labels) if discretize_continuous else {}
         self._sampler = Sampler(
             training, self._categorical, bins, is_around=sample_around_instance, has_bins=discretize_continuous
@@ -282,6 +283,18 @@ class LimeExplainer:
 
     # ---- the work
 
+    def drawn(self, seed: int, n_samples: int) -> Draws:
+        """The draws of a seed; those of the last number of samples are kept, as loops over single rows ask for them again."""
+        if seed != self._seed:
+            return self._sampler.draws(n_samples, np.random.RandomState(seed))
+        kept = self._kept
+        if kept is None or kept[0] != n_samples:
+            kept = self._kept = n_samples, self._sampler.draws(n_samples, np.random.RandomState(seed))
+        return kept[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kept": None}
+
     def _explained(self, X: FloatArray, predict_fn: Any, options: _Options, n_jobs: int | None) -> list[LimeExplanation]:
         if not np.isfinite(X).all():
             raise ValueError("LimeExplainer: a row has NaN or infinity; every number must be finite.")
@@ -342,22 +355,24 @@ class LimeExplainer:
             return likeliest
         return [_number(label, len(said), self.class_names or names) for label in options.labels]
 
-    def neighbours(self, draws: Draws, rows: FloatArray, x: FloatArray, metric: str) -> Neighbours:
-        """The samples as the surrogate of a row sees them, weighted."""
-        scaled = self._sampler.seen(draws, rows, x).scaled
+    def neighbours(self, draws: Draws, x: FloatArray, said: FloatArray, metric: str) -> Neighbours:
+        """The samples as the surrogate of a row sees them, weighted, and what the model says of them."""
+        row, samples = self._sampler.seen(draws, x)
         if metric == "euclidean":
-            distances = np.sqrt(((scaled - scaled[0]) ** 2).sum(axis=1))
+            squares = np.einsum("ij,ij->i", samples, samples) - 2 * (samples @ row) + row @ row
+            distances = np.concatenate([[0.0], np.sqrt(np.maximum(squares, 0.0))])
         else:
             from mercer.metrics import pairwise_distances
 
-            distances = pairwise_distances(scaled, scaled[:1], metric=metric).ravel()
+            others = pairwise_distances(samples, row[None], metric=metric).ravel()
+            distances = np.concatenate([pairwise_distances(row[None], metric=metric).ravel(), others])
         weights = np.asarray(self._kernel(distances, self.kernel_width), dtype=np.float64)
         if weights.shape != distances.shape or not np.isfinite(weights).all() or (weights < 0).any() or weights.sum() <= 0:
             raise ValueError(
                 "LimeExplainer: the kernel gives no weights >= 0, one for each distance, that add up to more than 0; use a "
                 "larger kernel_width or another kernel."
             )
-        return Neighbours(scaled, weights)
+        return Neighbours(row, samples, weights, said)
 
 
 class _Run:
@@ -367,7 +382,7 @@ class _Run:
         self, explainer: LimeExplainer, model: Model, X: FloatArray, seed: int, options: _Options, n_jobs: int | None
     ) -> None:
         self.explainer, self.model, self.X, self.options = explainer, model, X, options
-        self.draws = explainer._sampler.draws(options.num_samples, np.random.RandomState(seed))
+        self.draws = explainer.drawn(seed, options.num_samples)
         self.of_rows = self._said(X)
         self.labels = [explainer.labels_for(said, options, model.names) for said in self.of_rows]
         is_around = explainer._sampler.is_around
@@ -397,17 +412,19 @@ class _Run:
 
     def _row(self, i: int) -> tuple[list[Surrogate], float, float]:
         explainer, options = self.explainer, self.options
-        rows = explainer._sampler.rows(self.draws, self.X[i])
-        said = self._said(rows) if self._shared is None else np.concatenate([self.of_rows[i : i + 1], self._shared])
-        neighbours = explainer.neighbours(self.draws, rows, self.X[i], options.distance_metric)
+        if self._shared is None:
+            said = self._said(explainer._sampler.rows(self.draws, self.X[i]))
+        else:
+            said = np.concatenate([self.of_rows[i : i + 1], self._shared])
+        targets = np.ascontiguousarray(said[:, self.labels[i]])
+        neighbours = explainer.neighbours(self.draws, self.X[i], targets, options.distance_metric)
         found = []
-        for label in self.labels[i]:
-            target = np.ascontiguousarray(said[:, label])
-            features = neighbours.selected(target, options.num_features, explainer.feature_selection)
+        for output in range(targets.shape[1]):
+            features = neighbours.selected(output, options.num_features, explainer.feature_selection)
             if options.regressor is None:
-                found.append(neighbours.ridge(target, features, 1.0))
+                found.append(neighbours.ridge(output, features, 1.0))
             else:
-                found.append(neighbours.fitted(target, features, options.regressor))
+                found.append(neighbours.fitted(output, features, options.regressor))
         return found, float(said[:, 0].min()), float(said[:, 0].max())
 
 
