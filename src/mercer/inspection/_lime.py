@@ -112,7 +112,7 @@ class LimeExplainer:
     >>> explainer = LimeExplainer(X, mode="regression", random_state=0)
     >>> explanation = explainer.explain_instance(X[0], lambda X: 2 * X[:, 0] - X[:, 1], num_features=2)
     >>> [(name, round(weight, 1)) for name, weight in explanation.as_list()], round(explanation.score, 2)
-    ([('0', 2.0), ('1', -0.9)], 1.0)
+    ([('0', 2.0), ('1', -1.0)], 1.0)
 
     References
     ----------
