@@ -408,3 +408,33 @@ def test_the_lasso_keeps_what_shap_keeps(rule):
     assert np.allclose(ours.values, theirs, rtol=0, atol=1e-7)
     assert ours.additivity_error < 1e-12
     assert (ours.values == 0).sum() >= 3 * 3 if rule == "num_features(3)" else True
+
+
+def test_few_coalitions_are_told_and_still_add_up():
+    random = np.random.RandomState(15)
+    background, X, function = random.randn(5, 9), random.randn(2, 9), function_of(15, 9)
+    with pytest.warns(UserWarning, match="6 coalitions do not determine the values of 9 features"):
+        explanation = KernelExplainer(function, background, random_state=0)(X, nsamples=6)
+    assert explanation.additivity_error < 1e-12
+    assert np.isfinite(explanation.values).all()
+    one = PermutationExplainer(function, background, random_state=0)(X, max_evals=19)
+    assert one.additivity_error < 1e-12
+    assert np.isnan(one.standard_errors).all()
+
+
+@pytest.mark.parametrize("m", [6, 9, 60, 700])
+def test_drawn_coalitions_are_distinct_pairs_with_the_mass_of_the_kernel(m, monkeypatch):
+    from mercer.inspection import _kernel
+
+    monkeypatch.setattr(_kernel, "_CELLS", 5000)
+    plan = _kernel.KernelPlan(m, 150, False, np.random.RandomState(0))
+    assert len(np.unique(plan.masks, axis=0)) == len(plan.masks) <= 150 + m % 2
+    assert np.array_equal(plan.masks[::2], 1 - plan.masks[1::2])
+    assert plan._weights.sum() == pytest.approx(1)
+    sizes = plan.masks.sum(axis=1)
+    assert sizes.min() >= 1
+    assert sizes.max() <= m - 1
+    every = _kernel.KernelPlan(6, 62, False, np.random.RandomState(0))
+    shares = np.bincount(every.masks.sum(axis=1), weights=every._weights)[1:6]
+    wanted = 5 / (np.arange(1, 6) * np.arange(5, 0, -1))
+    assert np.allclose(shares, wanted / wanted.sum(), rtol=0, atol=1e-15)

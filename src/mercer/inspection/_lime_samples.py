@@ -54,7 +54,8 @@ class Sampler:
         if draws.normals is None:
             rows = np.empty((len(next(iter(draws.codes.values()))), len(self.mean)))
         else:
-            rows = draws.normals * self.scale + (x if self.is_around else self.mean)
+            rows = draws.normals * self.scale
+            rows += x if self.is_around else self.mean
         for j in self.coded:
             rows[:, j] = draws.numbers.get(j, draws.codes[j])
         rows[0] = x
