@@ -336,6 +336,15 @@ def test_log_odds_add_up_to_the_log_odds(explainer):
     explanation = explainer(model, X[:5], link="logit", class_of_interest=True)(X[:4])
     assert np.allclose(explanation.sums, model.decision_function(X[:4]), rtol=0, atol=1e-9)
 
+    def log_odds(game):
+        return lambda S: np.log(game(S) / (1 - game(S)))
+
+    def probability(rows):
+        return model.predict_proba(rows)[:, 1]
+
+    wanted = [shapley_values(log_odds(model_game(probability, x, X[:5])), 3) for x in X[:4]]
+    assert np.allclose(explanation.values, wanted, rtol=0, atol=1e-10)
+
 
 @pytest.mark.parametrize("explainer", EXPLAINERS)
 def test_explainers_pickle(explainer):

@@ -128,6 +128,18 @@ def test_standard_errors_are_the_spread_over_repeats(table):
     assert list(frame.columns) == ["coefficient", "standard_error", "spread_over_repeats"]
 
 
+def test_standard_errors_are_those_of_independent_samples():
+    random = np.random.RandomState(0)
+    data, weights = random.randn(40, 3) + np.array([1.0, 2.0, 3.0]), random.uniform(0.1, 1, 40)
+    target = data[:, 0] ** 2 + random.randn(40)
+    found = Neighbours(data[0], np.ascontiguousarray(data[1:]), weights, target[:, None]).ridge(0, np.array([0, 2]), 1.0)
+    centred = (data - np.average(data, axis=0, weights=weights))[:, found.features]
+    bread = np.linalg.inv((centred * weights[:, None]).T @ centred + np.eye(2))
+    residuals = target - data[:, found.features] @ found.coef - found.intercept
+    meat = sum((w * r) ** 2 * np.outer(x, x) for x, w, r in zip(centred, weights, residuals, strict=True))
+    assert np.allclose(found.standard_errors, np.sqrt(np.diagonal(bread @ meat @ bread)), rtol=1e-10)
+
+
 def test_a_surrogate_that_does_not_fit_is_told(table):
     X, _, _ = table
     explainer = LimeExplainer(X, "regression", random_state=0)
