@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchmarks._case import Case
-from benchmarks.inspection import selection
+from benchmarks.inspection import games, lime, selection
 
 
 def cases() -> Iterator[Case]:
-    for module in (selection,):
+    for module in (games, lime, selection):
         yield from module.cases()

@@ -6,6 +6,7 @@
 #include "bindings/explanations.hpp"
 #include "inspection/coalitions.hpp"
 #include "inspection/exact_shapley.hpp"
+#include "inspection/weighted_products.hpp"
 
 namespace mercer::bindings {
 
@@ -81,6 +82,18 @@ void bind_games(nb::module_& m) {
             inspection::exact_interactions(games, n_players, n_outputs, target, threads(n_threads));
         },
         array, nb::arg(), nb::arg(), array, nb::arg(), ReleaseGil());
+    m.def(
+        "weighted_products",
+        [](Rows2<double> x, Rows2<double> y, In1<double> weights, Out2<double> out, int n_threads) {
+            const auto table = rows<double>(x);
+            const auto targets = rows<double>(y);
+            const auto target = rows<double>(out);
+            require(targets.rows == table.rows && weights.shape(0) == table.rows, "there must be one target and weight per row");
+            require(target.cols == 1 + table.cols + targets.cols && target.rows == target.cols,
+                    "the products have the wrong shape");
+            inspection::weighted_products(table, targets, vector<double>(weights), target, threads(n_threads));
+        },
+        array, array, array, array, nb::arg(), ReleaseGil());
 }
 
 }  // namespace mercer::bindings

@@ -12,12 +12,10 @@ from mercer._arrays import FloatArray
 from mercer._params import Integer, RandomState, check_value
 from mercer._random import as_random_state
 from mercer._rows import count_rows, take_rows
-from mercer._saved import saved
 
 N_SAMPLED = 100  # as many as shap takes where nothing is said
 
 
-@saved("mercer.inspection.Background")
 @dataclass(frozen=True, eq=False)
 class Background:
     """Rows and how much each counts; what the explainers take as `data`.

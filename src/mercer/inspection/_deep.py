@@ -166,7 +166,7 @@ class DeepExplainer(Explainer):
     >>> from mercer.inspection import DeepExplainer
     >>> from mercer.neural_network import MLPRegressor
     >>> X = np.random.RandomState(0).randn(50, 3)
-    >>> model = MLPRegressor(hidden_layer_sizes=(8,), max_iter=20, random_state=0).fit(X, X[:, 0])
+    >>> model = MLPRegressor(hidden_layer_sizes=(8,), tol=0.01, random_state=0).fit(X, X[:, 0])
     >>> bool(DeepExplainer(model, X)(X[:5]).additivity_error < 1e-12)
     True
 

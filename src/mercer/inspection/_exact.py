@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -131,8 +132,6 @@ class ExactExplainer(CoalitionExplainer):
         return ExactPlan(m)
 
     def _with_interactions(self, X: Any) -> Explanation:
-        from dataclasses import replace
-
         parts: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], FloatArray]] = []
 
         def pairs(worth: FloatArray, found: FloatArray, rows: npt.NDArray[np.intp], among: npt.NDArray[np.intp]) -> None:

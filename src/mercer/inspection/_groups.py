@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mercer._saved import saved
 from mercer._tables import as_text
 from mercer.inspection._explanation import Explanation
 
@@ -63,7 +62,6 @@ def _shown(values: list[Any], names: list[Any]) -> Any:
     return str(names[values.index(1)]) if is_hot else ", ".join(f"{n}={as_text(v)}" for n, v in zip(names, values, strict=True))
 
 
-@saved("mercer.inspection.Grouped")
 @dataclass(frozen=True)
 class Grouped:
     r"""Columns that are one player: what they give, they give together.

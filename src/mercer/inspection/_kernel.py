@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from mercer._arrays import FloatArray
 from mercer._parallel import serial_blas
-from mercer._params import Bool, Integer, OneOf, RandomState, Real, Rule, check_value
+from mercer._params import _REFUSED, Bool, Integer, OneOf, RandomState, Real, Rule, check_value
 from mercer._random import as_random_state
 from mercer._trace import warn
 from mercer.inspection._coalition_rows import MaskArray
@@ -27,11 +27,13 @@ class _TopFeatures(Rule):
 
     def accept(self, value: Any) -> Any:
         match = re.fullmatch(r"num_features\((\d+)\)", value) if isinstance(value, str) else None
-        return value if match and int(match[1]) >= 1 else OneOf().accept(value)
+        return value if match and int(match[1]) >= 1 else _REFUSED
 
     def describe(self) -> str:
         return "'num_features(k)'"
 
+
+_CELLS = 2**22  # of coalitions that are drawn at a time
 
 L1_RULE = Bool() | Real(least=0) | OneOf("auto", "aic", "bic") | _TopFeatures()
 
@@ -168,19 +170,39 @@ def _drawn_subsets(
     m: int, sizes: npt.NDArray[np.intp], mass: FloatArray, n_wanted: int, random: np.random.RandomState
 ) -> tuple[MaskArray, FloatArray]:
     """One of each pair of complements, and how often it was drawn: until so many are distinct, or four times as many drawn."""
-    size = random.choice(sizes, 4 * n_wanted, p=mass / mass.sum())
-    places = np.argsort(np.argsort(random.random_sample((len(size), m)), axis=1), axis=1)
-    masks = (places < size[:, None]).astype(np.uint8)
-    is_twin = (2 * size == m) & (masks[:, 0] == 0)
+    drawn_sizes = random.choice(sizes, 4 * n_wanted, p=mass / mass.sum())
+    kept, counts = np.empty((0, m), dtype=np.uint8), np.empty(0)
+    step = max(1, _CELLS // m)
+    for start in range(0, len(drawn_sizes), step):
+        masks = _subsets_of_sizes(m, drawn_sizes[start : start + step], random)
+        kept, counts, is_enough = _counted(kept, counts, masks, n_wanted)
+        if is_enough:
+            break
+    return kept, counts
+
+
+def _subsets_of_sizes(m: int, sizes: npt.NDArray[np.intp], random: np.random.RandomState) -> MaskArray:
+    """A coalition of each size; of half the players, that of two complements which has player 0."""
+    places = np.argsort(np.argsort(random.random_sample((len(sizes), m)), axis=1), axis=1)
+    masks = (places < sizes[:, None]).astype(np.uint8)
+    is_twin = (2 * sizes == m) & (masks[:, 0] == 0)
     masks[is_twin] = 1 - masks[is_twin]
-    distinct, number_of = distinct_masks(masks)
-    first = np.full(len(distinct), len(masks))
-    np.minimum.at(first, number_of, np.arange(len(masks)))
+    return masks
+
+
+def _counted(kept: MaskArray, counts: FloatArray, masks: MaskArray, n_wanted: int) -> tuple[MaskArray, FloatArray, bool]:
+    """Distinct coalitions in the order in which they came, how often each did, and whether there was one too many."""
+    rows = np.concatenate([kept, masks])
+    weights = np.concatenate([counts, np.ones(len(masks))])
+    distinct, number_of = distinct_masks(rows)
+    first = np.full(len(distinct), len(rows))
+    np.minimum.at(first, number_of, np.arange(len(rows)))
     order = np.argsort(first)
-    until = len(masks) if len(order) <= n_wanted else int(first[order[n_wanted]])
-    counts = np.bincount(number_of[:until], minlength=len(distinct))
-    kept = order[: min(n_wanted, len(order))]
-    return distinct[kept], counts[kept].astype(np.float64)
+    is_enough = len(order) > n_wanted
+    until = int(first[order[n_wanted]]) if is_enough else len(rows)
+    totals = np.bincount(number_of[:until], weights=weights[:until], minlength=len(distinct))
+    chosen = order[:n_wanted]
+    return distinct[chosen], totals[chosen], is_enough
 
 
 class KernelExplainer(CoalitionExplainer):

@@ -3,54 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mercer._arrays import FloatArray
-from mercer._jobs import run_jobs
-from mercer._parallel import serial_blas
-from mercer._params import (
-    ArrayLike,
-    Bool,
-    Fittable,
-    Function,
-    Integer,
-    Null,
-    NumberOfJobs,
-    OneOf,
-    RandomState,
-    Real,
-    Rule,
-    Text,
-    check_value,
-)
+from mercer._params import ArrayLike, Bool, Function, Null, NumberOfJobs, OneOf, RandomState, Real, Rule, check_value
 from mercer._random import as_random_state
 from mercer._trace import warn
 from mercer.inspection._lime_bins import Bins, edges_of
 from mercer.inspection._lime_columns import columns_of
 from mercer.inspection._lime_explanation import REGRESSION_LABEL, LimeExplanation
+from mercer.inspection._lime_run import Options, Run, Setting, exponential_weights, options_of
 from mercer.inspection._lime_samples import Draws, Sampler
-from mercer.inspection._lime_surrogate import Neighbours, Surrogate
+from mercer.inspection._lime_surrogate import Surrogate
 from mercer.inspection._model import Model
 
 _WIDTH = 0.75  # of the kernel, times the square root of the number of columns
-_LASSO_PENALTY = 0.01
-
-
-@dataclass(frozen=True)
-class _Options:
-    """What a call asks for."""
-
-    labels: tuple[Any, ...]
-    top_labels: int | None
-    num_features: int
-    num_samples: int
-    distance_metric: str
-    regressor: Any
-    n_repeats: int
 
 
 class LimeExplainer:
@@ -112,7 +82,7 @@ class LimeExplainer:
     >>> explainer = LimeExplainer(X, mode="regression", random_state=0)
     >>> explanation = explainer.explain_instance(X[0], lambda X: 2 * X[:, 0] - X[:, 1], num_features=2)
     >>> [(name, round(weight, 1)) for name, weight in explanation.as_list()], round(explanation.score, 2)
-    ([('0', 2.0), ('1', -0.9)], 1.0)
+    ([('0', 2.0), ('1', -1.0)], 1.0)
 
     References
     ----------
@@ -171,14 +141,16 @@ class LimeExplainer:
         self._categorical = _categories(categorical_features, self._columns.categories, p)
         self._category_names = {**self._columns.categories, **(categorical_names or {})}
         width = np.sqrt(p) * _WIDTH if kernel_width is None else float(kernel_width)
-        self._kernel = kernel if callable(kernel) else partial(_weights, power=1.0 if kernel == "gaussian" else 0.5)
         self.kernel_width = float(width)
+        weigh = kernel if callable(kernel) else partial(exponential_weights, power=1.0 if kernel == "gaussian" else 0.5)
         # Settled once, so that a row is explained the same each time.
         self._seed = random_state if isinstance(random_state, int) else int(as_random_state(random_state).randint(2**31 - 1))
+        self._kept: tuple[int, Draws] | None = None
         bins = self._bins(training, discretizer, training_labels) if discretize_continuous else {}
         self._sampler = Sampler(
             training, self._categorical, bins, is_around=sample_around_instance, has_bins=discretize_continuous
         )
+        self._setting = Setting(mode, self._columns, self._sampler, weigh, self.kernel_width, feature_selection)
 
     def _bins(self, training: FloatArray, discretizer: str, labels: Any) -> dict[int, Bins]:
         if discretizer == "entropy" and labels is None:
@@ -239,7 +211,7 @@ class LimeExplainer:
         numbers = self._columns.numbers(row)
         if len(numbers) != 1:
             raise ValueError(f"LimeExplainer: data_row has {len(numbers)} rows; use explain_instances for several.")
-        options = _options(
+        options = options_of(
             labels, top_labels, num_features, num_samples, distance_metric, model_regressor, n_repeats, self.mode
         )
         return self._explained(numbers, predict_fn, options, None)[0]
@@ -275,19 +247,36 @@ class LimeExplainer:
             One a row.
         """
         jobs = check_value("LimeExplainer", "n_jobs", n_jobs, NumberOfJobs())
-        options = _options(
+        options = options_of(
             labels, top_labels, num_features, num_samples, distance_metric, model_regressor, n_repeats, self.mode
         )
         return self._explained(self._columns.numbers(X), predict_fn, options, jobs)
 
     # ---- the work
 
-    def _explained(self, X: FloatArray, predict_fn: Any, options: _Options, n_jobs: int | None) -> list[LimeExplanation]:
+    def _drawn(self, seed: int, n_samples: int) -> Draws:
+        """The draws of a seed; those of the last number of samples are kept, as loops over single rows ask for them again."""
+        if seed != self._seed:
+            return self._sampler.draws(n_samples, np.random.RandomState(seed))
+        kept = self._kept
+        if kept is None or kept[0] != n_samples:
+            kept = self._kept = n_samples, self._sampler.draws(n_samples, np.random.RandomState(seed))
+        return kept[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kept": None}
+
+    def _explained(self, X: FloatArray, predict_fn: Any, options: Options, n_jobs: int | None) -> list[LimeExplanation]:
         if not np.isfinite(X).all():
             raise ValueError("LimeExplainer: a row has NaN or infinity; every number must be finite.")
         model = Model.of("LimeExplainer", predict_fn)
         repeats = np.random.RandomState(self._seed).randint(2**31 - 1, size=options.n_repeats).tolist()
-        runs = [_Run(self, model, X, seed, options, n_jobs) for seed in (self._seed, *repeats)]
+        of_rows = self._setting.said(model, X)
+        labels = [self._labels_for(said, options, model.names) for said in of_rows]
+        runs = [
+            Run(self._setting, model, X, of_rows, labels, self._drawn(seed, options.num_samples), options, n_jobs)
+            for seed in (self._seed, *repeats)
+        ]
         explanations = [self._explanation(runs, i, options) for i in range(len(X))]
         poor = [score for each in explanations for score in each.scores.values() if score < self.least_score]
         if poor:
@@ -299,10 +288,10 @@ class LimeExplainer:
             )
         return explanations
 
-    def _explanation(self, runs: list[_Run], i: int, options: _Options) -> LimeExplanation:
+    def _explanation(self, runs: list[Run], i: int, options: Options) -> LimeExplanation:
         first = runs[0]
         x, said = first.X[i], first.of_rows[i]
-        known = first.model.names if self.class_names is None else self.class_names
+        known = first.names if self.class_names is None else self.class_names
         names = [str(k) for k in range(len(said))] if known is None else list(known)
         is_regression = self.mode == "regression"
         made = LimeExplanation(
@@ -333,7 +322,7 @@ class LimeExplainer:
             names[j] = self._sampler.bins[j].names[code]
         return names
 
-    def labels_for(self, said: FloatArray, options: _Options, names: Any) -> list[int]:
+    def _labels_for(self, said: FloatArray, options: Options, names: Any) -> list[int]:
         """The labels of a row to explain, the likeliest last where they are asked for."""
         if self.mode == "regression":
             return [0]
@@ -341,102 +330,6 @@ class LimeExplainer:
             likeliest: list[int] = np.argsort(said)[-options.top_labels :].tolist()
             return likeliest
         return [_number(label, len(said), self.class_names or names) for label in options.labels]
-
-    def neighbours(self, draws: Draws, rows: FloatArray, x: FloatArray, metric: str) -> Neighbours:
-        """The samples as the surrogate of a row sees them, weighted."""
-        scaled = self._sampler.seen(draws, rows, x).scaled
-        if metric == "euclidean":
-            distances = np.sqrt(((scaled - scaled[0]) ** 2).sum(axis=1))
-        else:
-            from mercer.metrics import pairwise_distances
-
-            distances = pairwise_distances(scaled, scaled[:1], metric=metric).ravel()
-        weights = np.asarray(self._kernel(distances, self.kernel_width), dtype=np.float64)
-        if weights.shape != distances.shape or not np.isfinite(weights).all() or (weights < 0).any() or weights.sum() <= 0:
-            raise ValueError(
-                "LimeExplainer: the kernel gives no weights >= 0, one for each distance, that add up to more than 0; use a "
-                "larger kernel_width or another kernel."
-            )
-        return Neighbours(scaled, weights)
-
-
-class _Run:
-    """The rows explained with the draws of one seed."""
-
-    def __init__(
-        self, explainer: LimeExplainer, model: Model, X: FloatArray, seed: int, options: _Options, n_jobs: int | None
-    ) -> None:
-        self.explainer, self.model, self.X, self.options = explainer, model, X, options
-        self.draws = explainer._sampler.draws(options.num_samples, np.random.RandomState(seed))
-        self.of_rows = self._said(X)
-        self.labels = [explainer.labels_for(said, options, model.names) for said in self.of_rows]
-        is_around = explainer._sampler.is_around
-        self._shared = None
-        if not is_around and len(X):
-            self._shared = self._said(explainer._sampler.rows(self.draws, X[0])[1:])
-        with serial_blas(), run_jobs([partial(self._row, i) for i in range(len(X))], n_jobs, in_threads=True) as results:
-            found = list(results)
-        self.surrogates = [surrogates for surrogates, _, _ in found]
-        self.least, self.most = [least for _, least, _ in found], [most for _, _, most in found]
-
-    def _said(self, rows: FloatArray) -> FloatArray:
-        said = self.model(self.explainer._columns.table(rows)) if len(rows) else np.empty((0, 1))
-        if self.explainer.mode == "classification" and len(rows):
-            if not self.model.is_vector:
-                raise ValueError(
-                    "LimeExplainer: predict_fn gives one value a row; with mode='classification' it must give the probability "
-                    "of each class. Set mode='regression' to explain decision values."
-                )
-            if not np.allclose(said.sum(axis=1), 1.0):
-                warn("LimeExplainer: what predict_fn gives does not add up to 1; it should give probabilities of the classes.")
-        elif said.shape[1] != 1:
-            raise ValueError(
-                f"LimeExplainer: predict_fn gives {said.shape[1]} values a row; with mode='regression' it must give one."
-            )
-        return said
-
-    def _row(self, i: int) -> tuple[list[Surrogate], float, float]:
-        explainer, options = self.explainer, self.options
-        rows = explainer._sampler.rows(self.draws, self.X[i])
-        said = self._said(rows) if self._shared is None else np.concatenate([self.of_rows[i : i + 1], self._shared])
-        neighbours = explainer.neighbours(self.draws, rows, self.X[i], options.distance_metric)
-        found = []
-        for label in self.labels[i]:
-            target = np.ascontiguousarray(said[:, label])
-            features = neighbours.selected(target, options.num_features, explainer.feature_selection)
-            if options.regressor is None:
-                found.append(neighbours.ridge(target, features, 1.0))
-            else:
-                found.append(neighbours.fitted(target, features, options.regressor))
-        return found, float(said[:, 0].min()), float(said[:, 0].max())
-
-
-def _weights(distances: FloatArray, width: float, power: float) -> FloatArray:
-    weights: FloatArray = np.exp(-power * (distances / width) ** 2)
-    return weights
-
-
-def _options(
-    labels: Any, top_labels: Any, num_features: Any, num_samples: Any, metric: Any, regressor: Any, n_repeats: Any, mode: str
-) -> _Options:
-    owner = "LimeExplainer"
-    given = check_value(owner, "model_regressor", regressor, Null() | OneOf("ridge", "lasso") | Fittable())
-    if given == "lasso":
-        from mercer.linear_model import Lasso
-
-        given = Lasso(alpha=_LASSO_PENALTY)
-    asked = (labels,) if isinstance(labels, str | int | np.integer) else tuple(labels)
-    if len(asked) == 0 and mode == "classification":
-        raise ValueError(f"{owner}: labels={labels!r} is not valid; it must hold one class at least.")
-    return _Options(
-        asked,
-        check_value(owner, "top_labels", top_labels, Null() | Integer(1)),
-        check_value(owner, "num_features", num_features, Integer(1)),
-        check_value(owner, "num_samples", num_samples, Integer(2)),
-        check_value(owner, "distance_metric", metric, Text()),
-        None if isinstance(given, str) else given,
-        check_value(owner, "n_repeats", n_repeats, Integer(0)),
-    )
 
 
 def _categories(given: Any, words: Mapping[int, Any], n_columns: int) -> list[int]:

@@ -19,17 +19,6 @@ class Draws:
     numbers: dict[int, FloatArray]
 
 
-@dataclass(frozen=True)
-class Seen:
-    """Samples as one row sees them: `scaled` for the surrogate (1 where a category or bin is the row's), `rows` for the model.
-
-    The first of them is the row itself.
-    """
-
-    scaled: FloatArray
-    rows: FloatArray
-
-
 class Sampler:
     """Normals with the moments of the training data, and categories or bins with their frequencies."""
 
@@ -65,20 +54,33 @@ class Sampler:
         if draws.normals is None:
             rows = np.empty((len(next(iter(draws.codes.values()))), len(self.mean)))
         else:
-            rows = draws.normals * self.scale + (x if self.is_around else self.mean)
+            rows = draws.normals * self.scale
+            rows += x if self.is_around else self.mean
         for j in self.coded:
             rows[:, j] = draws.numbers.get(j, draws.codes[j])
         rows[0] = x
         return rows
 
-    def seen(self, draws: Draws, rows: FloatArray, x: FloatArray) -> Seen:
-        """The samples as the surrogate takes them."""
-        data = rows if not self.coded else rows.copy()
+    def seen(self, draws: Draws, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The row and the samples but for the first, whose place it has, as the surrogate takes them.
+
+        In standard deviations; 1 where a category or bin is that of the row, else 0. Without these, and not drawn around the
+        row, the samples are the draws themselves, which all rows share.
+        """
+        row = (x - self.mean) / self.scale
+        row[self.coded] = 1.0
+        if draws.normals is not None and not self.coded:
+            return row, draws.normals[1:] + row if self.is_around else draws.normals[1:]
+        n_samples = len(next(iter(draws.codes.values())))
+        samples = np.empty((n_samples - 1, len(x)))
+        if draws.normals is not None:
+            samples[...] = draws.normals[1:]
+            if self.is_around:
+                samples += np.where(np.isin(np.arange(len(x)), self.coded), 0.0, row)
         for j in self.coded:
             own = self.bins[j].codes(x[j]) if j in self.bins else x[j]
-            data[:, j] = draws.codes[j] == own
-            data[0, j] = 1.0
-        return Seen((data - self.mean) / self.scale, rows)
+            samples[:, j] = draws.codes[j][1:] == own
+        return row, samples
 
     def codes_of(self, x: FloatArray) -> dict[int, int]:
         """The bins of a row."""

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from mercer._arrays import FloatArray
+from mercer._native import kernels
 
 IntArray = npt.NDArray[np.intp]
 
@@ -30,70 +31,82 @@ class Surrogate:
 
 
 class Neighbours:
-    """Rows near the one to be explained, first that itself, and their weights; products that all outputs share."""
+    """The row to be explained and samples near it, their weights (the row's first) and what the model says of them.
 
-    def __init__(self, data: FloatArray, weights: FloatArray) -> None:
-        self.data, self.weights = data, weights
-        self._total = weights.sum()
-        self._mean = weights @ data / self._total
-        self.centred = data - self._mean
-        self._weighted = self.centred * weights[:, None]
-        self.gram: FloatArray = self._weighted.T @ self.centred
+    Products of all columns and targets are summed in one pass; the row itself is apart, as all rows may share the samples.
+    """
 
-    def moments(self, target: FloatArray) -> tuple[float, FloatArray, float]:
-        """The mean of a target, its products with the centred columns, and its sum of squares about the mean."""
-        mean = float(self.weights @ target / self._total)
-        apart = target - mean
-        return mean, self._weighted.T @ apart, float(self.weights @ apart**2)
+    def __init__(self, row: FloatArray, samples: FloatArray, weights: FloatArray, targets: FloatArray) -> None:
+        self.row, self.samples, self.weights, self.targets = row, samples, weights, targets
+        sums = self._products(weights)
+        self._total = sums[0, 0]
+        self._means: FloatArray = sums[0, 1:] / self._total
+        products = sums[1:, 1:] - np.outer(self._means, self._means) * self._total
+        p = len(row)
+        self.gram, self._towards = products[:p, :p], products[:p, p:]
+        self._squares = np.maximum(np.diagonal(products)[p:], 0.0)
 
-    def ridge(self, target: FloatArray, features: IntArray, alpha: float) -> Surrogate:
+    def _products(self, weights: FloatArray) -> FloatArray:
+        """The weighted sums of products of (1, features, targets)."""
+        first = np.concatenate([[1.0], self.row, self.targets[0]])
+        sums = np.empty((len(first), len(first)))
+        kernels.weighted_products(self.samples, self.targets[1:], weights[1:], sums, 1)  # rows are side by side, if at all
+        total: FloatArray = sums + weights[0] * np.outer(first, first)
+        return total
+
+    def ridge(self, output: int, features: IntArray, alpha: float) -> Surrogate:
         """Weighted ridge regression on some features; the intercept is free of the penalty."""
-        mean, products, squares = self.moments(target)
-        gram = self.gram[np.ix_(features, features)] + alpha * np.eye(len(features))
-        inverse = np.linalg.inv(gram) if alpha > 0 else np.linalg.pinv(gram)
-        coef = inverse @ products[features]
-        residuals = target - mean - self.centred[:, features] @ coef
-        scores = self._weighted[:, features] * residuals[:, None]
-        errors = np.sqrt(np.maximum(np.diagonal(inverse @ (scores.T @ scores) @ inverse), 0.0))
+        p = len(self.row)
+        gram, towards = self.gram[np.ix_(features, features)], self._towards[features, output]
+        inverse = np.linalg.inv(gram + alpha * np.eye(len(features)))
+        coef = inverse @ towards
+        means = self._means[features]
+        intercept = float(self._means[p + output] - means @ coef)
+        every = np.zeros(p)
+        every[features] = coef
+        said = np.concatenate([[self.row @ every], self.samples @ every]) + intercept
+        residuals = self.targets[:, output] - said
+        squares = self._products((self.weights * residuals) ** 2)[: p + 1, : p + 1]
+        places = 1 + features
+        crossed = np.outer(squares[0, places], means)
+        middle = squares[np.ix_(places, places)] - crossed - crossed.T + squares[0, 0] * np.outer(means, means)
+        errors = np.sqrt(np.maximum(np.diagonal(inverse @ middle @ inverse), 0.0))
         lost = float(self.weights @ residuals**2)
         order = np.argsort(-np.abs(coef), kind="stable")
-        return Surrogate(
-            features[order],
-            coef[order],
-            mean - float(self._mean[features] @ coef),
-            _share(lost, squares),
-            float(target[0] - residuals[0]),
-            errors[order],
-        )
+        score = _share(lost, float(self._squares[output]))
+        return Surrogate(features[order], coef[order], intercept, score, float(said[0]), errors[order])
 
-    def fitted(self, target: FloatArray, features: IntArray, regressor: Any) -> Surrogate:
+    def fitted(self, output: int, features: IntArray, regressor: Any) -> Surrogate:
         """The same by another linear regressor."""
-        model = clone(regressor).fit(self.data[:, features], target, sample_weight=self.weights)
+        data, target = self._whole[:, features], self.targets[:, output]
+        model = clone(regressor).fit(data, target, sample_weight=self.weights)
         coef = np.asarray(model.coef_, dtype=np.float64).ravel()
-        said = np.asarray(model.predict(self.data[:, features]), dtype=np.float64)
-        _, _, squares = self.moments(target)
+        said = np.asarray(model.predict(data), dtype=np.float64)
         order = np.argsort(-np.abs(coef), kind="stable")
-        lost = float(self.weights @ (target - said) ** 2)
+        score = _share(float(self.weights @ (target - said) ** 2), float(self._squares[output]))
         intercept = float(np.ravel(model.intercept_)[0]) if hasattr(model, "intercept_") else 0.0
-        return Surrogate(features[order], coef[order], intercept, _share(lost, squares), float(said[0]), None)
+        return Surrogate(features[order], coef[order], intercept, score, float(said[0]), None)
+
+    @property
+    def _whole(self) -> FloatArray:
+        return np.concatenate([self.row[None], self.samples])
 
     # ---- which features
 
-    def selected(self, target: FloatArray, n_features: int, method: str) -> IntArray:
+    def selected(self, output: int, n_features: int, method: str) -> IntArray:
         if method == "auto":
             method = "forward_selection" if n_features <= 6 else "highest_weights"
         if method == "none":
-            return np.arange(self.data.shape[1])
+            return np.arange(len(self.row))
         if method == "forward_selection":
-            return self._forwards(target, n_features)
+            return self._forwards(output, n_features)
         if method == "highest_weights":
-            return self._heaviest(target, n_features)
-        return self._by_lasso(target, n_features)
+            return self._heaviest(output, n_features)
+        return self._by_lasso(output, n_features)
 
-    def _forwards(self, target: FloatArray, n_features: int) -> IntArray:
+    def _forwards(self, output: int, n_features: int) -> IntArray:
         """One after another, that which explains most of what is left: sweeps of one matrix."""
-        _, products, _ = self.moments(target)
-        table = np.column_stack([self.gram, products])
+        table = np.column_stack([self.gram, self._towards[:, output]])
         variances = np.diagonal(self.gram).copy()
         is_free = np.ones(len(variances), dtype=bool)
         chosen: list[int] = []
@@ -105,25 +118,23 @@ class Neighbours:
             chosen.append(best)
             is_free[best] = False
             if usable[best]:
-                line = table[best] / pivots[best]
-                table = table - np.outer(table[:, best], line)
-                table[best] = 0.0
+                table = table - np.outer(table[:, best], table[best] / pivots[best])
         return np.array(chosen)
 
-    def _heaviest(self, target: FloatArray, n_features: int) -> IntArray:
+    def _heaviest(self, output: int, n_features: int) -> IntArray:
         """Those with the largest terms of a ridge regression on all, at the row itself."""
-        _, products, _ = self.moments(target)
-        coef = np.linalg.solve(self.gram + _SELECTION_PENALTY * np.eye(len(self.gram)), products)
-        return np.argsort(-np.abs(coef * self.data[0]), kind="stable")[:n_features]
+        coef = np.linalg.solve(self.gram + _SELECTION_PENALTY * np.eye(len(self.gram)), self._towards[:, output])
+        return np.argsort(-np.abs(coef * self.row), kind="stable")[:n_features]
 
-    def _by_lasso(self, target: FloatArray, n_features: int) -> IntArray:
+    def _by_lasso(self, output: int, n_features: int) -> IntArray:
         """The last set on the lasso path that has no more."""
         from sklearn.linear_model import lars_path
 
-        mean, _, _ = self.moments(target)
-        roots = np.sqrt(self.weights)
-        _, _, coefs = lars_path(self.centred * roots[:, None], (target - mean) * roots, method="lasso")
-        kept = np.arange(self.data.shape[1])
+        p, roots = len(self.row), np.sqrt(self.weights)
+        centred = (self._whole - self._means[:p]) * roots[:, None]
+        apart = (self.targets[:, output] - self._means[p + output]) * roots
+        _, _, coefs = lars_path(centred, apart, method="lasso")
+        kept = np.arange(p)
         for step in range(coefs.shape[1] - 1, 0, -1):
             kept = np.flatnonzero(coefs[:, step])
             if len(kept) <= n_features:
