@@ -1,0 +1,55 @@
+"""Theory that runs: bounds on the risk, complexity, stability, bias and variance, the Bayes error."""
+
+from typing import TYPE_CHECKING
+
+from mercer._exports import exports
+
+if TYPE_CHECKING:
+    from mercer.theory._bound import Bound as Bound
+    from mercer.theory._classes import (
+        VC as VC,
+        FiniteClass as FiniteClass,
+        Massart as Massart,
+        RealizableFiniteClass as RealizableFiniteClass,
+        RealizableVC as RealizableVC,
+        growth_function as growth_function,
+    )
+    from mercer.theory._complexities import (
+        BoostingMargin as BoostingMargin,
+        EmpiricalRademacher as EmpiricalRademacher,
+        Margin as Margin,
+        Rademacher as Rademacher,
+    )
+    from mercer.theory._concentration import (
+        Bernstein as Bernstein,
+        EmpiricalBernstein as EmpiricalBernstein,
+        Hoeffding as Hoeffding,
+        McDiarmid as McDiarmid,
+    )
+    from mercer.theory._descriptions import Compression as Compression, Occam as Occam
+    from mercer.theory._neighbors_bound import DeletedNeighbors as DeletedNeighbors
+    from mercer.theory._pac_bayes import Catoni as Catoni, McAllester as McAllester, Seeger as Seeger
+    from mercer.theory._sample_size import sample_size as sample_size
+    from mercer.theory._shattering import VCDimension as VCDimension, shatters as shatters, vc_dimension as vc_dimension
+    from mercer.theory._stability_bounds import RegularizedLoss as RegularizedLoss, UniformStability as UniformStability
+    from mercer.theory._table import BoundEntry as BoundEntry, BoundTable as BoundTable, bound as bound
+    from mercer.theory._test_sets import BinomialTest as BinomialTest
+
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "._bound": ("Bound",),
+        "._classes": ("FiniteClass", "Massart", "RealizableFiniteClass", "RealizableVC", "VC", "growth_function"),
+        "._complexities": ("BoostingMargin", "EmpiricalRademacher", "Margin", "Rademacher"),
+        "._concentration": ("Bernstein", "EmpiricalBernstein", "Hoeffding", "McDiarmid"),
+        "._descriptions": ("Compression", "Occam"),
+        "._neighbors_bound": ("DeletedNeighbors",),
+        "._pac_bayes": ("Catoni", "McAllester", "Seeger"),
+        "._sample_size": ("sample_size",),
+        "._shattering": ("VCDimension", "shatters", "vc_dimension"),
+        "._stability_bounds": ("RegularizedLoss", "UniformStability"),
+        "._table": ("BoundEntry", "BoundTable", "bound"),
+        "._test_sets": ("BinomialTest",),
+    },
+    peers=(),
+)
