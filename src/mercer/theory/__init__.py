@@ -27,10 +27,20 @@ if TYPE_CHECKING:
         McDiarmid as McDiarmid,
     )
     from mercer.theory._descriptions import Compression as Compression, Occam as Occam
+    from mercer.theory._ensembles import (
+        EnsembleDecomposition as EnsembleDecomposition,
+        ensemble_decomposition as ensemble_decomposition,
+    )
+    from mercer.theory._known_stability import KnownStability as KnownStability
     from mercer.theory._neighbors_bound import DeletedNeighbors as DeletedNeighbors
     from mercer.theory._pac_bayes import Catoni as Catoni, McAllester as McAllester, Seeger as Seeger
+    from mercer.theory._rademacher import (
+        RademacherComplexity as RademacherComplexity,
+        rademacher_complexity as rademacher_complexity,
+    )
     from mercer.theory._sample_size import sample_size as sample_size
     from mercer.theory._shattering import VCDimension as VCDimension, shatters as shatters, vc_dimension as vc_dimension
+    from mercer.theory._stability import Stability as Stability, stability as stability
     from mercer.theory._stability_bounds import RegularizedLoss as RegularizedLoss, UniformStability as UniformStability
     from mercer.theory._table import BoundEntry as BoundEntry, BoundTable as BoundTable, bound as bound
     from mercer.theory._test_sets import BinomialTest as BinomialTest
@@ -43,10 +53,23 @@ __getattr__, __dir__ = exports(
         "._complexities": ("BoostingMargin", "EmpiricalRademacher", "Margin", "Rademacher"),
         "._concentration": ("Bernstein", "EmpiricalBernstein", "Hoeffding", "McDiarmid"),
         "._descriptions": ("Compression", "Occam"),
+        "._ensembles": (
+            "EnsembleDecomposition",
+            "ensemble_decomposition",
+        ),
+        "._known_stability": ("KnownStability",),
         "._neighbors_bound": ("DeletedNeighbors",),
         "._pac_bayes": ("Catoni", "McAllester", "Seeger"),
+        "._rademacher": (
+            "RademacherComplexity",
+            "rademacher_complexity",
+        ),
         "._sample_size": ("sample_size",),
         "._shattering": ("VCDimension", "shatters", "vc_dimension"),
+        "._stability": (
+            "Stability",
+            "stability",
+        ),
         "._stability_bounds": ("RegularizedLoss", "UniformStability"),
         "._table": ("BoundEntry", "BoundTable", "bound"),
         "._test_sets": ("BinomialTest",),
