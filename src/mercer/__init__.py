@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         random_projection as random_projection,
         semi_supervised as semi_supervised,
         svm as svm,
+        theory as theory,
         tree as tree,
         under_sampling as under_sampling,
         utils as utils,

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from mercer._fit_verdict import verdict_by_skill
 from mercer._report.content import Learning
 from mercer._report.numbers import number
 from mercer._report.scoring import Scoring
@@ -149,13 +150,9 @@ def _summary(points: _Points, scoring: Scoring, floor: float | None) -> Learning
 
 
 def _read(learning: Learning, scoring: Scoring, floor: float | None) -> None:
-    """Verdict, trend and reading, by these rules at the largest size:
+    """Verdict (`verdict_by_skill`), trend and reading at the largest size.
 
-    - overfitting: rows fitted score better than rows held out by more than twice the spread over folds, and by more than a
-      fifth of the way from the score of a constant model to a perfect one;
-    - underfitting: no such gap, and the rows fitted themselves come less than half of that way;
-    - balanced: otherwise;
-    - rising or falling: the last step changed the held-out score by more than its standard error; otherwise flat.
+    Rising or falling means that the last step changed the held-out score by more than its standard error; otherwise it is flat.
     """
     train, test = learning["train_mean"][-1], learning["test_mean"][-1]
     spread, n_folds = learning["test_std"][-1], learning["n_folds"][-1]
@@ -165,7 +162,7 @@ def _read(learning: Learning, scoring: Scoring, floor: float | None) -> None:
     if spread is None or way is None or way <= 0:
         learning["reading"] = f"{figures}. There is too little to go by for a reading."
         return
-    learning["verdict"] = _verdict(gap, spread, way, skill=1 - scoring.gain(scoring.best, train) / way)
+    learning["verdict"] = verdict_by_skill(gap, spread, way, skill=1 - scoring.gain(scoring.best, train) / way)
     sentences = {
         "overfitting": "a gap beyond the spread over folds. The model overfits: more rows, stronger regularisation or a "
         "simpler model may narrow it. Models that can learn rows by heart (forests, neighbours) always show such a gap; for "
@@ -187,9 +184,3 @@ def _read(learning: Learning, scoring: Scoring, floor: float | None) -> None:
             "flat": f" From {size} the held-out score changed by no more than its standard error: more rows of this kind are "
             "unlikely to help much.",
         }[learning["trend"]]
-
-
-def _verdict(gap: float, spread: float, way: float, skill: float) -> Any:
-    if gap > max(2 * spread, 0.2 * way):
-        return "overfitting"
-    return "underfitting" if skill < 0.5 else "balanced"

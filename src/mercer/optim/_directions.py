@@ -32,7 +32,8 @@ def steepest(point: Point, note: str = "") -> Direction:
 class Method(Checked):
     """Base of the descent methods. The object holds settings; what a run learns is its state, handed in and out.
 
-    The methods at hand are `GradientDescent`, `ConjugateGradient`, `Newton`, `Broyden`, `BFGS` and `LBFGS`.
+    The methods at hand are `GradientDescent`, `ConjugateGradient`, `Newton`, `Broyden`, `BFGS`, `LBFGS` and
+    `CoordinateDescent`.
 
     Examples
     --------

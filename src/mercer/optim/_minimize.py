@@ -43,6 +43,7 @@ def minimize(
     max_iter: int = 1000,
     callback: Callback | None = None,
     keep_path: bool = True,
+    target: float | None = None,
 ) -> OptimizeResult:
     r"""Minimise a smooth function by descent: :math:`x_{k+1} = x_k + t_k p_k` until :math:`\|\nabla f(x_k)\|_2 \le` `tol`.
 
@@ -59,7 +60,7 @@ def minimize(
         counted in `nfev`, and about ten digits, so that a `tol` below 1e-8 or so is out of reach.
     hess : callable or None, default=None
         ``hess(x)`` gives the Hessian, which the method ``"newton"`` needs. None means `fun`'s own.
-    method : {"gd", "cg", "newton", "broyden", "bfgs", "lbfgs"} or Method, default="bfgs"
+    method : {"gd", "cg", "newton", "broyden", "bfgs", "lbfgs", "coordinate"} or Method, default="bfgs"
         The direction :math:`p_k`. An object sets its options: ``ConjugateGradient(beta="fr")``, ``LBFGS(m=20)``.
     step : {"constant", "decreasing", "optimal", "armijo", "wolfe"}, float or StepRule, default="wolfe"
         The length :math:`t_k`. A number is a constant step; an object sets its options: ``ArmijoStep(shrink=0.8)``.
@@ -70,6 +71,8 @@ def minimize(
         Called with every record of the trace, the start included. Returning True or raising StopIteration ends the run.
     keep_path : bool, default=True
         Whether the trace holds every point and gradient: (n_iter + 1) x 2 d numbers.
+    target : float or None, default=None
+        A value of the function that will do: the run ends where it is no larger, whatever the gradient.
 
     Returns
     -------
@@ -78,7 +81,7 @@ def minimize(
         method holds one, `hess_inv`. Nothing is raised or warned about when the run fails; `status` and `message` say how it
         ended:
 
-        0. the gradient norm reached `tol` (`success` is True here alone);
+        0. the gradient norm reached `tol`, or the function `target` (`success` is True here alone);
         1. `max_iter` was reached;
         2. no step lowers the function any more, by rounding or since `jac` is not its gradient (the message says which);
         3. the function or its gradient became NaN or infinite, or grew or fell beyond all bounds; `x` is the last finite point;
@@ -123,6 +126,7 @@ def minimize(
         max_iter=check_value("minimize", "max_iter", max_iter, Integer(1)),
         callback=check_value("minimize", "callback", callback, Function() | Null()),
         keep_path=check_value("minimize", "keep_path", keep_path, Bool()),
+        target=check_value("minimize", "target", target, Real() | Null()),
     )
     start = start_point("minimize", x0)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
@@ -142,9 +146,10 @@ class _Descent:
         max_iter: int,
         callback: Callback | None,
         keep_path: bool,
+        target: float | None,
     ) -> None:
         self.objective, self.method, self.rule = objective, method, rule
-        self.tol, self.max_iter, self.callback, self.keep_path = tol, max_iter, callback, keep_path
+        self.tol, self.max_iter, self.callback, self.keep_path, self.target = tol, max_iter, callback, keep_path, target
         self.trace = Trace()
         self.state = method.init()
         self.last: tuple[float, float] | None = None  # length and slope of the last step
@@ -226,6 +231,8 @@ class _Descent:
         has_stopped = is_stopped(self.callback, record)
         if point.grad_norm <= self.tol:
             return Ending(CONVERGED, f"Converged: gradient norm {point.grad_norm:.3g} <= tol={self.tol:g}.")
+        if self.target is not None and point.fun <= self.target:
+            return Ending(CONVERGED, f"Reached the target: f = {point.fun:.6g} <= target={self.target:g}.")
         if growth := grown(self.trace):
             return Ending(DIVERGED, f"{growth} {self._remedy()}")
         return Ending(STOPPED, "Stopped by the callback.") if has_stopped else None

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.optimize import LbfgsInvHessProduct
 
 from mercer._params import Bool, Integer, Rule
+from mercer.optim._coordinate import CoordinateDescent
 from mercer.optim._directions import ConjugateGradient, Direction, GradientDescent, Method, Newton, steepest
 from mercer.optim._functions import Objective, Point
 from mercer.optim._settings import named
@@ -189,6 +190,7 @@ METHODS: Mapping[str, Callable[[], Method]] = {
     "broyden": Broyden,
     "bfgs": BFGS,
     "lbfgs": LBFGS,
+    "coordinate": CoordinateDescent,
 }
 
 

@@ -23,6 +23,7 @@ from mercer.plots._residuals import plot_residuals
 from mercer.plots._roc import plot_roc
 from mercer.plots._selection import plot_selection
 from mercer.plots._silhouette import plot_silhouette
+from mercer.plots._structural_risk import plot_structural_risk
 from mercer.plots._threshold import plot_threshold
 from mercer.plots._training import plot_training
 from mercer.plots._umatrix import plot_umatrix
@@ -55,6 +56,7 @@ __all__ = [
     "plot_selection",
     "plot_silhouette",
     "plot_staged_error",
+    "plot_structural_risk",
     "plot_threshold",
     "plot_training",
     "plot_umatrix",
