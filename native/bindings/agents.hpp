@@ -11,6 +11,7 @@ namespace mercer::bindings {
 void bind_rl(nanobind::module_& m);
 void bind_episodes(nanobind::module_& m);
 void bind_learners(nanobind::module_& m);
+void bind_bandits(nanobind::module_& m);
 
 inline std::span<const double> per_state(const rl::Model& model, const In1<double>& a) {
     require(a.shape(0) == model.n_states(), "an array with one value for each state has the wrong length");

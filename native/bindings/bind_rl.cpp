@@ -143,8 +143,8 @@ void bind_chain(nb::module_& m) {
 void bind_rl(nb::module_& m) {
     bind_model(m);
     bind_chain(m);
-    // bind_episodes(m);
-    // bind_learners(m);
+    bind_episodes(m);
+    bind_learners(m);
 }
 
 }  // namespace mercer::bindings
