@@ -183,7 +183,24 @@ class Learner {
         if (settings_.exploration == Exploration::kUpperBound)
             return best_of(n, [&](std::size_t a) { return upper_bound(state, a); });
         if (rates_.epsilon > 0.0 && random_.uniform() < rates_.epsilon) return random_.below(static_cast<std::uint32_t>(n));
-        return best_of(n, [&](std::size_t a) { return both(state, a); });
+        return best_by_chance(state, n);
+    }
+
+    // The action of the largest value, any of equals alike. Which one it is nobody can foresee: two passes without jumps.
+    std::size_t best_by_chance(const Features& state, std::size_t n) {
+        const double most = largest(state);
+        std::size_t best = 0;
+        std::uint32_t n_equal = 0;
+        for (std::size_t a = 0; a < n; ++a) {
+            const bool is_equal = both(state, a) == most;
+            best = is_equal ? a : best;
+            n_equal += is_equal ? 1 : 0;
+        }
+        if (n_equal <= 1) return best;
+        std::uint32_t n_before = random_.below(n_equal);
+        for (std::size_t a = 0; a < n; ++a)
+            if (both(state, a) == most && n_before-- == 0) return a;
+        return best;
     }
 
     // The place of the largest value, any of equals alike.

@@ -31,7 +31,7 @@ class Discrete:
 
     def contains(self, value: object) -> bool:
         """Whether a value is one of the numbers."""
-        return isinstance(value, int | np.integer) and 0 <= value < self.n
+        return isinstance(value, int | np.integer) and 0 <= int(value) < self.n
 
     def __repr__(self) -> str:
         return f"Discrete({self.n})"
