@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         plots as plots,
         preprocessing as preprocessing,
         random_projection as random_projection,
+        rl as rl,
         semi_supervised as semi_supervised,
         svm as svm,
         theory as theory,

@@ -31,9 +31,14 @@ def all_estimators() -> list[type[BaseEstimator]]:
     """All public estimator classes, each once, in the order of their names.
 
     Not resamplers, nor the pipeline that has them as steps: a fit of theirs learns nothing, and they have suites of their own
-    (tests/test_resampling.py, tests/pipeline). Nor sequences of one column of symbols (tests/hmm).
+    (tests/test_resampling.py, tests/pipeline). Nor sequences of one column of symbols (tests/hmm). Nor agents and what predicts
+    values of their policies: they learn from environments, and have no X (tests/rl).
     """
-    learners = {cls for cls in _discovery.public_estimators().values() if not hasattr(cls, "fit_resample")}
+    learners = {
+        cls
+        for cls in _discovery.public_estimators().values()
+        if not hasattr(cls, "fit_resample") and not cls.__module__.startswith("mercer.rl.")
+    }
     learners -= {mercer.hmm.CategoricalHMM}
     return sorted(learners, key=lambda cls: (cls.__module__, cls.__name__))
 

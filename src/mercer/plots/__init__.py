@@ -1,5 +1,6 @@
 """Plots. Each takes an `ax` (or makes one) and returns it. Needs matplotlib: ``pip install mercer[plots]``."""
 
+from mercer.plots._agents import plot_grid, plot_regret, plot_returns
 from mercer.plots._boosting import plot_boosting_round, plot_staged_error
 from mercer.plots._boundary import plot_boundary
 from mercer.plots._calibration import plot_calibration
@@ -40,6 +41,7 @@ __all__ = [
     "plot_elbow",
     "plot_explained_variance",
     "plot_gap",
+    "plot_grid",
     "plot_importances",
     "plot_k_distances",
     "plot_kernel",
@@ -51,7 +53,9 @@ __all__ = [
     "plot_penalties",
     "plot_precision_recall",
     "plot_reachability",
+    "plot_regret",
     "plot_residuals",
+    "plot_returns",
     "plot_roc",
     "plot_selection",
     "plot_silhouette",

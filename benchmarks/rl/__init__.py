@@ -1,0 +1,1 @@
+"""Cases of agents, one module a subject."""
