@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from mercer._arrays import FloatArray
 from mercer._native import kernels
 from mercer._parallel import effective_threads
+from mercer._rows import take_rows
 
 IntArray = npt.NDArray[np.int32]
 MaskArray = npt.NDArray[np.uint8]
@@ -181,8 +182,9 @@ class PooledTable(Table):
         return rows
 
     def mixed(self, X: Any, pairs: Pairs) -> Any:
-        pool = self._joined(X)
-        own = (self.n_rows + pairs.row_of)[:, None]
+        needed, number_of = np.unique(pairs.row_of, return_inverse=True)
+        pool = self._joined(take_rows(X, needed))
+        own = (self.n_rows + number_of)[:, None]
         others = np.arange(self.n_rows)[None, :]
         places = {
             player: np.where(pairs.masks[pairs.mask_of, player][:, None], own, others).ravel()
