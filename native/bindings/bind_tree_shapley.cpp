@@ -1,8 +1,6 @@
 #include "bindings/arrays.hpp"
 #include "bindings/explanations.hpp"
-#include "inspection/interventional.hpp"
-#include "inspection/path_dependent.hpp"
-#include "inspection/path_pairs.hpp"
+#include "inspection/shapley.hpp"
 #include "tree/node.hpp"
 
 namespace mercer::bindings {
@@ -12,11 +10,13 @@ namespace {
 using inspection::Model;
 using tree::Trees;
 
-Model model_of(const Trees& trees, std::int64_t first, std::int64_t step, const In1<double>& cover, const In1<double>& values) {
-    require(first >= 0 && step > 0, "the trees of an output must begin at 0 or later, a step or more apart");
+Model model_of(const Trees& trees, const In1<std::int64_t>& chosen, const In1<double>& cover, const In1<double>& values) {
     require(cover.shape(0) == trees.nodes().size(), "there must be a cover for each node");
     require(values.shape(0) == trees.nodes().size(), "there must be a value for each node");
-    return {trees, static_cast<std::size_t>(first), static_cast<std::size_t>(step), vector<double>(cover), vector<double>(values)};
+    Model model{trees, {}, vector<double>(cover), vector<double>(values)};
+    for (const std::int64_t t : vector<std::int64_t>(chosen)) model.chosen.push_back(static_cast<std::size_t>(t));
+    for (const std::size_t t : model.chosen) require(t < trees.count(), "there is no such tree");
+    return model;
 }
 
 template <class T>
@@ -39,29 +39,25 @@ void bind_values(nb::module_& m) {
     const auto array = nb::arg().noconvert();
     m.def(
         "add_path_dependent",
-        [](const Trees& trees, std::int64_t first, std::int64_t step, In1<double> cover, In1<double> values, In2<T> x,
-           bool has_pairs, Out2<double> out, int n_threads) {
-            const Model model = model_of(trees, first, step, cover, values);
+        [](const Trees& trees, In1<std::int64_t> chosen, In1<double> cover, In1<double> values, In2<T> x, bool has_pairs,
+           Out2<double> out, int n_threads) {
+            const Model model = model_of(trees, chosen, cover, values);
             const auto lines = lines_of(trees, out, x.shape(0), has_pairs);
-            if (has_pairs)
-                inspection::add_path_dependent_pairs(model, rows_of<T>(trees, x), lines, threads(n_threads));
-            else
-                inspection::add_path_dependent(model, rows_of<T>(trees, x), lines, threads(n_threads));
+            inspection::add_path_dependent<T>(model, rows_of<T>(trees, x), has_pairs, lines, threads(n_threads));
         },
-        nb::arg(), nb::arg(), nb::arg(), array, array, array, nb::arg(), array, nb::arg(), ReleaseGil());
+        nb::arg(), array, array, array, array, nb::arg(), array, nb::arg(), ReleaseGil());
     m.def(
         "add_interventional",
-        [](const Trees& trees, std::int64_t first, std::int64_t step, In1<double> cover, In1<double> values, In2<T> x,
-           In2<T> background, std::optional<Rows2<double>> scales, bool has_pairs, Out2<double> out, int n_threads) {
-            const Model model = model_of(trees, first, step, cover, values);
+        [](const Trees& trees, In1<std::int64_t> chosen, In1<double> cover, In1<double> values, In2<T> x, In2<T> background,
+           std::optional<Rows2<double>> scales, bool has_pairs, Out2<double> out, int n_threads) {
+            const Model model = model_of(trees, chosen, cover, values);
             require(!scales || (scales->shape(0) == x.shape(0) && scales->shape(1) == background.shape(0)),
                     "there must be a scale for each row of X and of the background");
-            inspection::add_interventional(model, rows_of<T>(trees, x), rows_of<T>(trees, background),
-                                           scales ? rows<double>(*scales) : RowMajor<const double>{}, has_pairs,
-                                           lines_of(trees, out, x.shape(0), has_pairs), threads(n_threads));
+            inspection::add_interventional<T>(model, rows_of<T>(trees, x), rows_of<T>(trees, background),
+                                              scales ? rows<double>(*scales) : RowMajor<const double>{}, has_pairs,
+                                              lines_of(trees, out, x.shape(0), has_pairs), threads(n_threads));
         },
-        nb::arg(), nb::arg(), nb::arg(), array, array, array, array, nb::arg().noconvert().none(), nb::arg(), array, nb::arg(),
-        ReleaseGil());
+        nb::arg(), array, array, array, array, array, nb::arg().noconvert().none(), nb::arg(), array, nb::arg(), ReleaseGil());
 }
 
 }  // namespace
@@ -70,10 +66,10 @@ void bind_tree_shapley(nb::module_& m) {
     const auto array = nb::arg().noconvert();
     m.def(
         "mean_of_leaves",
-        [](const Trees& trees, std::int64_t first, std::int64_t step, In1<double> cover, In1<double> values) {
-            return inspection::mean_of_leaves(model_of(trees, first, step, cover, values));
+        [](const Trees& trees, In1<std::int64_t> chosen, In1<double> cover, In1<double> values) {
+            return inspection::mean_of_leaves(model_of(trees, chosen, cover, values));
         },
-        nb::arg(), nb::arg(), nb::arg(), array, array, ReleaseGil());
+        nb::arg(), array, array, array, ReleaseGil());
     bind_values<double>(m);
     bind_values<float>(m);
 }

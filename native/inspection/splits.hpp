@@ -118,17 +118,16 @@ class Splits {
     std::size_t n_features_of_path_ = 0;
 };
 
-// Which trees of a model make up one output: every `step`-th from `first` on, with the weight of the rows of each node of all
-// trees, and what each leaf of them adds to the output.
+// Which trees of a model make up one output, with the weight of the rows of each node of all trees, and what each leaf of them adds
+// to the output.
 struct Model {
     const Trees& trees;
-    std::size_t first = 0;
-    std::size_t step = 1;
+    std::vector<std::size_t> chosen;
     std::span<const double> cover;
     std::span<const double> values;
 
-    std::size_t count() const { return first < trees.count() ? (trees.count() - first - 1) / step + 1 : 0; }
-    std::size_t tree(std::size_t i) const { return first + i * step; }
+    std::size_t count() const { return chosen.size(); }
+    std::size_t tree(std::size_t i) const { return chosen[i]; }
     std::span<const double> of_tree(std::span<const double> all, std::size_t t) const {
         return all.subspan(trees.node_starts()[t], trees.node_starts()[t + 1] - trees.node_starts()[t]);
     }

@@ -101,7 +101,7 @@ MODELS: dict[str, Callable[[], Any]] = {
 def trees_of(sums: TreeSum, k: int) -> list[Any]:
     """The trees of an output as the oracle has them."""
     output, starts = sums.outputs[k], sums.store.starts
-    chosen = range(output.first, len(sums.store), output.step)
+    chosen = range(len(sums.store)) if output.trees is None else output.trees.tolist()
     return [reference.nodes_of(sums.store[t], output.values[starts[t] : starts[t + 1]]) for t in chosen]
 
 

@@ -211,7 +211,7 @@ class TreeExplainer:
         known = np.isin(labels, classes)
         if not known.all():
             raise ValueError(f"y holds the label {labels[~known].tolist()[0]!r}, which the model does not know.")
-        return (labels == classes[-1]).astype(np.float64)
+        return np.asarray(labels == classes[-1], dtype=np.float64)
 
     def _raw(self, rows: FloatArray) -> FloatArray:
         return self._sum.raw(rows, effective_threads(self.n_jobs))

@@ -1,9 +1,10 @@
-"""Mercer's tree models as sums of trees."""
+"""Tree models as sums of trees: Mercer's, and who reads those of other packages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,15 @@ from mercer.losses import Logistic, Squared
 
 
 def sum_of(model: Any) -> TreeSum:
-    """One of Mercer's fitted models as a sum of trees. Raises `Unsuited` where it is none."""
-    for kind in type(model).__mro__:
-        reader = _READERS.get(kind.__name__) if kind.__module__.startswith("mercer.") else None
-        if reader is not None:
-            check_is_fitted(model)
-            return reader(model)
+    """A fitted model of Mercer's or of another package as a sum of trees. Raises `Unsuited` where it is none."""
+    kinds = [(kind.__module__.partition(".")[0], kind) for kind in type(model).__mro__]
+    own = [_READERS[kind.__name__] for package, kind in kinds if package == "mercer" and kind.__name__ in _READERS]
+    if own:
+        check_is_fitted(model)
+        return own[0](model)
+    for package, _ in kinds:
+        if package in _PACKAGES:
+            return import_module(_PACKAGES[package]).sum_of(model)  # type: ignore[no-any-return]
     raise Unsuited(f"{type(model).__name__} is no sum of trees that TreeExplainer knows.")
 
 
@@ -163,7 +167,8 @@ def _boosted(
     predict: Callable[[Any], FloatArray],
 ) -> TreeSum:
     """Trees that take turns at the outputs."""
-    outputs = tuple(Output(leaves, float(start), k, len(base)) for k, start in enumerate(base))
+    trees = np.arange(len(store))
+    outputs = tuple(Output(leaves, float(start), trees[k :: len(base)]) for k, start in enumerate(base))
     classes = getattr(model, "classes_", None)
     if classes is None:
         return TreeSum(store, outputs, read, predict, NUMBERS, "squared" if isinstance(loss, Squared) else None)
@@ -242,6 +247,13 @@ def part_of(store: TreeStore, index: int) -> TreeStore:
     values = None if store.values is None else store.values[begin:end]
     return TreeStore(trees, store.impurity[begin:end], store.n_rows[begin:end], store.weight[begin:end], values)
 
+
+# Other packages, and who reads their models.
+_PACKAGES = {
+    "sklearn": "mercer.inspection._sklearn_trees",
+    "xgboost": "mercer.inspection._xgboost_trees",
+    "lightgbm": "mercer.inspection._lightgbm_trees",
+}
 
 _READERS: dict[str, Callable[[Any], TreeSum]] = {
     "DecisionTreeClassifier": _tree,

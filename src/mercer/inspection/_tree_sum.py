@@ -24,12 +24,11 @@ class Unsuited(Exception):
 
 @dataclass(frozen=True)
 class Output:
-    """One output: `base`, and of every `step`-th tree from `first` on what `values`, one for each node, has of a row's leaf."""
+    """One output: `base`, and of each of its trees (None: of all) what `values`, one for each node, has for a row's leaf."""
 
     values: FloatArray
     base: float = 0.0
-    first: int = 0
-    step: int = 1
+    trees: IntArray | None = None
 
 
 @dataclass(frozen=True)
@@ -74,16 +73,13 @@ class TreeSum:
             part = rows[begin : begin + _ROWS_AT_ONCE]
             leaves: IntArray = self.store.apply(part, n_threads=n_threads) + self.store.starts[:-1]
             for k, output in enumerate(self.outputs):
-                sums = output.values[leaves[:, output.first :: output.step]].sum(axis=1)
-                out[begin : begin + len(part), k] = output.base + sums
+                own = leaves if output.trees is None else leaves[:, output.trees]
+                out[begin : begin + len(part), k] = output.base + output.values[own].sum(axis=1)
         return out
 
     def expected(self) -> FloatArray:
         """The outputs where nothing is known of a row but the shares of training rows on each way, of shape (n_outputs,)."""
-        means = [
-            output.base + kernels.mean_of_leaves(self.store.trees, output.first, output.step, self.store.weight, output.values)
-            for output in self.outputs
-        ]
+        means = [output.base + kernels.mean_of_leaves(*self._model(output)) for output in self.outputs]
         return np.array(means)
 
     def path_dependent(self, rows: FloatArray, n_threads: int, *, has_pairs: bool = False) -> FloatArray:
@@ -111,8 +107,9 @@ class TreeSum:
 
         return self._each(add, rows, has_pairs)
 
-    def _model(self, output: Output) -> tuple[Any, int, int, FloatArray, FloatArray]:
-        return self.store.trees, output.first, output.step, self.store.weight, output.values
+    def _model(self, output: Output) -> tuple[Any, IntArray, FloatArray, FloatArray]:
+        trees = np.arange(len(self.store)) if output.trees is None else np.ascontiguousarray(output.trees)
+        return self.store.trees, trees, self.store.weight, output.values
 
     def _each(self, add: Callable[[Output, FloatArray], None], rows: FloatArray, has_pairs: bool) -> FloatArray:
         d = self.store.n_features

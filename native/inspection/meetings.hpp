@@ -19,31 +19,10 @@
 
 #include "core/parallel.hpp"
 #include "core/views.hpp"
+#include "inspection/beta_weights.hpp"
 #include "inspection/splits.hpp"
 
 namespace mercer::inspection {
-
-// a! b! / (a + b + 1)!, which is the integral of t^a (1 - t)^b; from a table where a and b are small.
-class BetaWeights {
-   public:
-    BetaWeights() {
-        for (std::size_t a = 0; a < kSize; ++a)
-            for (std::size_t b = 0; b < kSize; ++b) table_[a * kSize + b] = of(a, b);
-    }
-    double operator()(std::size_t a, std::size_t b) const { return a < kSize && b < kSize ? table_[a * kSize + b] : of(a, b); }
-
-   private:
-    static constexpr std::size_t kSize = 32;
-
-    static double of(std::size_t a, std::size_t b) {
-        double binomial = 1;
-        for (std::size_t i = 1; i <= std::min(a, b); ++i)
-            binomial *= static_cast<double>(std::max(a, b) + i) / static_cast<double>(i);
-        return 1 / (static_cast<double>(a + b + 1) * binomial);
-    }
-
-    double table_[kSize * kSize];
-};
 
 // The ways of rows at all splits of a tree: a line for each row.
 template <class X>
@@ -157,8 +136,8 @@ class MeetingWalk {
 // rows z of the background with the weights of `scales` (rows x background; none: all 1).
 // O(trees (rows + background) splits + trees rows background leaves met).
 template <class X>
-void add_interventional(const Model& model, const X& x, const X& background, RowMajor<const double> scales, bool has_pairs,
-                        RowMajor<double> out, Threads threads) {
+void add_by_meetings(const Model& model, const X& x, const X& background, RowMajor<const double> scales, bool has_pairs,
+                     RowMajor<double> out, Threads threads) {
     const std::size_t n = x.rows, m = background.rows, d = model.trees.n_features();
     const auto chunks = Chunks::of(n, 1, 1024);
     const BetaWeights beta;

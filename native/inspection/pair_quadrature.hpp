@@ -1,4 +1,4 @@
-// What pairs of features give together, path-dependent, by quadrature (see `path_plan.hpp`).
+// What pairs of features give together, path-dependent, by quadrature (see `quadrature_plan.hpp`).
 //
 // The interaction of i and j in the game of a leaf is half of v (h_i - c_i) (h_j - c_j) int prod_{k != i, j} f_k dt. At a split on
 // j, U (g_new - g_old) is all that changes with j; times g_i of each other feature on the path, it is what the pairs (i, j) gain.
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "inspection/path_dependent.hpp"
+#include "inspection/quadrature.hpp"
 
 namespace mercer::inspection {
 
@@ -43,13 +43,13 @@ class OthersAbove {
 
 // Walks one tree for one row.
 template <std::size_t kVectors>
-class PairWalk : public PathWalk<kVectors> {
-    using Base = PathWalk<kVectors>;
+class PairQuadratureWalk : public QuadratureWalk<kVectors> {
+    using Base = QuadratureWalk<kVectors>;
     using Lanes = typename Base::Lanes;
     using Vector = typename Base::Vector;
 
    public:
-    PairWalk(const PathPlan& plan, const OthersAbove& others)
+    PairQuadratureWalk(const QuadraturePlan& plan, const OthersAbove& others)
         : Base(plan, 1),
           others_(others),
           gains_(this->splits_.n_levels() * this->n_lanes()),
@@ -80,12 +80,12 @@ class PairWalk : public PathWalk<kVectors> {
     }
 
    private:
-    void pair_up(const PathPlan::Step& step) {
+    void pair_up(const QuadraturePlan::Step& step) {
         const Split& split = this->splits_[step.split];
         const Way state = this->states_[this->at(split.level, 0)];
-        if (step.kind == PathPlan::kEnter) return open_gain(split, step.way, state);
-        if (state == kOff || (step.kind == PathPlan::kOpen && !PathPlan::has_leaf(split))) return;
-        const bool is_open = step.kind == PathPlan::kOpen;
+        if (step.kind == QuadraturePlan::kEnter) return open_gain(split, step.way, state);
+        if (state == kOff || (step.kind == QuadraturePlan::kOpen && !QuadraturePlan::has_leaf(split))) return;
+        const bool is_open = step.kind == QuadraturePlan::kOpen;
         const double* sums = is_open ? this->product(split.level, 0) : this->sum(split.level + 1, 0);
         const double* differences =
             is_open ? this->plan_.leaf_differences(step.split, state) : this->plan_.differences(step.split, step.way, state);
@@ -130,7 +130,7 @@ class PairWalk : public PathWalk<kVectors> {
 // Adds to `out` (a line of features x features for each row) half of what each pair of features gave together, at both of its
 // places; the diagonal is left as it is.
 template <class X>
-void add_path_dependent_pairs(const Model& model, const X& x, RowMajor<double> out, Threads threads) {
+void add_pairs_by_quadrature(const Model& model, const X& x, RowMajor<double> out, Threads threads) {
     const std::size_t d = model.trees.n_features();
     const auto chunks = Chunks::of(x.rows, 4, 1024);
     for (std::size_t begin = 0, end = 0; begin < model.count(); begin = end) {
@@ -141,10 +141,10 @@ void add_path_dependent_pairs(const Model& model, const X& x, RowMajor<double> o
                      [&](std::size_t i) { others[i] = std::make_unique<detail::OthersAbove>(plans[i]->splits()); });
         parallel_for(chunks.count, threads, [&](std::size_t chunk) {
             for (std::size_t i = begin; i < end; ++i) {
-                const PathPlan& plan = *plans[i - begin];
+                const QuadraturePlan& plan = *plans[i - begin];
                 const auto tree = model.trees.part(model.tree(i));
                 detail::for_vectors(plan.n_nodes() / Simd<double>::kLanes, [&](auto vectors) {
-                    detail::PairWalk<vectors> walk(plan, *others[i - begin]);
+                    detail::PairQuadratureWalk<vectors> walk(plan, *others[i - begin]);
                     for (std::size_t row = chunks.begin(chunk); row < chunks.end(chunk); ++row) {
                         checkpoint();
                         walk.add(tree, x, row, RowMajor<double>{out.row(row), d, d});

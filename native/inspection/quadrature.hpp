@@ -1,4 +1,4 @@
-// Path-dependent Shapley values of sums of trees, by quadrature (see `path_plan.hpp`).
+// Path-dependent Shapley values of sums of trees, by quadrature (see `quadrature_plan.hpp`).
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "core/parallel.hpp"
 #include "core/simd.hpp"
 #include "core/views.hpp"
-#include "inspection/path_plan.hpp"
+#include "inspection/quadrature_plan.hpp"
 
 namespace mercer::inspection {
 
@@ -20,12 +20,12 @@ namespace detail {
 // Walks one tree for a few rows at a time: what is read of the tree serves them all, and lanes are nodes of the rule. kVectors is
 // how many vectors the rule takes; 0: as many as it takes.
 template <std::size_t kVectors>
-class PathWalk {
+class QuadratureWalk {
    public:
     using Lanes = Simd<double>;
     using Vector = Lanes::Vector;
 
-    PathWalk(const PathPlan& plan, std::size_t n_rows)
+    QuadratureWalk(const QuadraturePlan& plan, std::size_t n_rows)
         : plan_(plan),
           splits_(plan.splits()),
           n_vectors_(kVectors > 0 ? kVectors : plan.n_nodes() / Lanes::kLanes),
@@ -42,12 +42,18 @@ class PathWalk {
     void add(const Trees::Part& tree, const X& x, std::size_t begin, std::size_t n, RowMajor<double> out) {
         std::fill_n(values_.data(), values_.size(), 0.0);
         n_ = n;
-        for (const auto& step : plan_.steps()) take(step, tree, x, begin);
+        const auto& steps = plan_.steps();
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            if (i + kAhead < steps.size()) plan_.fetch(steps[i + kAhead]);
+            take(steps[i], tree, x, begin);
+        }
         for (std::size_t slot = 0; slot < splits_.features().size(); ++slot)
             for (std::size_t r = 0; r < n; ++r) out(begin + r, splits_.features()[slot]) += total(values_of(slot, r));
     }
 
    protected:
+    static constexpr std::size_t kAhead = 3;  // steps
+
     std::size_t n_vectors() const { return kVectors > 0 ? kVectors : n_vectors_; }
     std::size_t n_lanes() const { return n_vectors() * Lanes::kLanes; }
     std::size_t at(std::size_t level, std::size_t r) const { return level * n_rows_ + r; }
@@ -56,19 +62,19 @@ class PathWalk {
     double* values_of(std::size_t slot, std::size_t r) { return values_.data() + at(slot, r) * n_lanes(); }
 
     template <class X>
-    void take(const PathPlan::Step& step, const Trees::Part& tree, const X& x, std::size_t begin) {
+    void take(const QuadraturePlan::Step& step, const Trees::Part& tree, const X& x, std::size_t begin) {
         const Split& split = splits_[step.split];
         switch (step.kind) {
-            case PathPlan::kOpen:
+            case QuadraturePlan::kOpen:
                 open(step.split, split, tree, x, begin);
                 break;
-            case PathPlan::kEnter:
+            case QuadraturePlan::kEnter:
                 for (std::size_t r = 0; r < n_; ++r) enter(step, split, r);
                 break;
-            case PathPlan::kLeaveFirst:
+            case QuadraturePlan::kLeaveFirst:
                 for (std::size_t r = 0; r < n_; ++r) leave<true>(step, split, r);
                 break;
-            case PathPlan::kLeave:
+            case QuadraturePlan::kLeave:
                 for (std::size_t r = 0; r < n_; ++r) leave<false>(step, split, r);
                 break;
         }
@@ -87,7 +93,7 @@ class PathWalk {
             const bool is_left = tree::goes_left(node, x(begin + r, node.feature()), tree.words.data());
             states_[at(split.level, r)] = way_of(split, r, is_left);
         }
-        if (!PathPlan::has_leaf(split)) return;
+        if (!QuadraturePlan::has_leaf(split)) return;
         for (std::size_t r = 0; r < n_; ++r) {
             const Way state = states_[at(split.level, r)];
             const double* ratios = plan_.leaf_ratios(s, state);
@@ -104,7 +110,7 @@ class PathWalk {
         }
     }
 
-    void enter(const PathPlan::Step& step, const Split& split, std::size_t r) {
+    void enter(const QuadraturePlan::Step& step, const Split& split, std::size_t r) {
         const double* ratios = plan_.ratios(step.split, step.way, states_[at(split.level, r)]);
         const double* above = product(split.level, r);
         double* below = product(split.level + 1, r);
@@ -115,7 +121,7 @@ class PathWalk {
     }
 
     template <bool kIsFirst>
-    void leave(const PathPlan::Step& step, const Split& split, std::size_t r) {
+    void leave(const QuadraturePlan::Step& step, const Split& split, std::size_t r) {
         const double* differences = plan_.differences(step.split, step.way, states_[at(split.level, r)]);
         const double* below = sum(split.level + 1, r);
         double* u = sum(split.level, r);
@@ -136,7 +142,7 @@ class PathWalk {
         return total;
     }
 
-    const PathPlan& plan_;
+    const QuadraturePlan& plan_;
     const Splits& splits_;
     std::size_t n_vectors_;
     std::size_t n_rows_;
@@ -165,11 +171,12 @@ void for_vectors(std::size_t n_vectors, Work&& work) {
 }
 
 // Plans of the trees [begin, end) of a model, made side by side.
-inline std::vector<std::unique_ptr<PathPlan>> make_plans(const Model& model, std::size_t begin, std::size_t end, Threads threads) {
-    std::vector<std::unique_ptr<PathPlan>> plans(end - begin);
+inline std::vector<std::unique_ptr<QuadraturePlan>> make_plans(const Model& model, std::size_t begin, std::size_t end,
+                                                               Threads threads) {
+    std::vector<std::unique_ptr<QuadraturePlan>> plans(end - begin);
     parallel_for(plans.size(), threads, [&](std::size_t i) {
         const std::size_t t = model.tree(begin + i);
-        plans[i] = std::make_unique<PathPlan>(model.splits(t), model.of_tree(model.values, t));
+        plans[i] = std::make_unique<QuadraturePlan>(model.splits(t), model.of_tree(model.values, t));
     });
     return plans;
 }
@@ -181,16 +188,16 @@ inline std::size_t end_of_run(const Model& model, std::size_t begin) {
     do {
         const std::size_t t = model.tree(end++);
         const std::size_t n_splits = model.trees.part(t).nodes.size() / 2;
-        bytes += PathPlan::bytes_of(n_splits, std::min(n_splits, model.trees.n_features()));
+        bytes += QuadraturePlan::bytes_of(n_splits, std::min(n_splits, model.trees.n_features()));
     } while (end < model.count() && bytes < kMostBytes);
     return end;
 }
 
-// How many rows walk a tree together: as many as leave their numbers in the first cache, up to eight.
-inline std::size_t rows_at_once(const PathPlan& plan, std::size_t n) {
-    constexpr std::size_t kBytes = std::size_t{1} << 15;
+// How many rows walk a tree together: as many as leave their numbers in the second cache, up to 32.
+inline std::size_t rows_at_once(const QuadraturePlan& plan, std::size_t n) {
+    constexpr std::size_t kBytes = std::size_t{1} << 19;
     const std::size_t places = 2 * plan.splits().n_levels() + plan.splits().features().size();
-    return std::min(std::clamp<std::size_t>(kBytes / (places * plan.n_nodes() * sizeof(double) + 1), 1, 8), n);
+    return std::min(std::clamp<std::size_t>(kBytes / (places * plan.n_nodes() * sizeof(double) + 1), 1, 32), n);
 }
 
 }  // namespace detail
@@ -198,7 +205,7 @@ inline std::size_t rows_at_once(const PathPlan& plan, std::size_t n) {
 // Adds to `out` (rows x features) what each feature gave to the model's output for each row of x. O(rows x splits x nodes of the
 // rule). Rows are shared among threads; those of one row are added tree after tree.
 template <class X>
-void add_path_dependent(const Model& model, const X& x, RowMajor<double> out, Threads threads) {
+void add_by_quadrature(const Model& model, const X& x, RowMajor<double> out, Threads threads) {
     const auto chunks = Chunks::of(x.rows, 16, 1024);
     for (std::size_t begin = 0, end = 0; begin < model.count(); begin = end) {
         end = detail::end_of_run(model, begin);
@@ -206,11 +213,11 @@ void add_path_dependent(const Model& model, const X& x, RowMajor<double> out, Th
         parallel_for(chunks.count, threads, [&](std::size_t chunk) {
             for (std::size_t i = begin; i < end; ++i) {
                 checkpoint();
-                const PathPlan& plan = *plans[i - begin];
+                const QuadraturePlan& plan = *plans[i - begin];
                 const auto tree = model.trees.part(model.tree(i));
                 const std::size_t together = detail::rows_at_once(plan, x.rows);
                 detail::for_vectors(plan.n_nodes() / Simd<double>::kLanes, [&](auto vectors) {
-                    detail::PathWalk<vectors> walk(plan, together);
+                    detail::QuadratureWalk<vectors> walk(plan, together);
                     for (std::size_t row = chunks.begin(chunk); row < chunks.end(chunk); row += together) {
                         if (plan.n_nodes() * plan.steps().size() > 100000) checkpoint();
                         walk.add(tree, x, row, std::min(together, chunks.end(chunk) - row), out);

@@ -1,4 +1,4 @@
-// What the walk of `path_dependent.hpp` reads of a tree: its steps, and the factors of its splits at the nodes of a quadrature
+// What the walk of `quadrature.hpp` reads of a tree: its steps, and the factors of its splits at the nodes of a quadrature
 // rule.
 //
 // The game of a leaf with value v: a coalition S of features is worth v prod_{j in S} h_j prod_{j not in S} c_j over the distinct
@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/prefetch.hpp"
 #include "core/simd.hpp"
 #include "inspection/legendre.hpp"
 #include "inspection/splits.hpp"
@@ -36,7 +37,7 @@ namespace mercer::inspection {
 // are at their narrowest like t^a u^b: 512 nodes give those to the last digit up to some 14,000 features.
 inline constexpr std::size_t kMostNodes = 512;
 
-class PathPlan {
+class QuadraturePlan {
    public:
     enum Kind : std::uint8_t { kOpen, kEnter, kLeaveFirst, kLeave };
     struct Step {
@@ -46,7 +47,7 @@ class PathPlan {
     };
 
     // `values` has what each node of the tree adds as a leaf.
-    PathPlan(Splits splits, std::span<const double> values)
+    QuadraturePlan(Splits splits, std::span<const double> values)
         : splits_(std::move(splits)),
           n_nodes_(nodes_for(splits_.n_features_of_path())),
           rule_(gauss_legendre(n_nodes_)),
@@ -82,6 +83,15 @@ class PathPlan {
     // Of a child that is a split.
     const double* ratios(std::size_t s, Way way, Way state) const { return factor(s, place(s, way), 0, state); }
     const double* differences(std::size_t s, Way way, Way state) const { return factor(s, place(s, way), 1, state); }
+
+    // Asks for what a step reads.
+    void fetch(const Step& step) const {
+        const bool is_open = step.kind == kOpen;
+        if (is_open && !has_leaf(splits_[step.split])) return;
+        const std::size_t which = step.kind == kLeave || step.kind == kLeaveFirst;
+        const double* begin = factor(step.split, is_open ? 0 : place(step.split, step.way), which, kOff);
+        prefetch_run(begin, (is_open ? 2 : 1) * kStates * n_nodes_);
+    }
 
    private:
     static constexpr std::size_t kStates = 3;
