@@ -218,8 +218,9 @@ class Pole:
 
 @pytest.mark.parametrize("kind", [SARSA, QLearning, ExpectedSARSA, DoubleQLearning], ids=lambda kind: kind.__name__)
 def test_points_of_a_box_are_learnt_through_tiles(kind, tmp_path):
-    # Of two tables that share tiles with what they have not seen, each thinks little of the other's luck: chance has to help.
-    agent = kind(random_state=0, epsilon=1.0 if kind is DoubleQLearning else 0.2).fit(Pole(), n_episodes=400)
+    # Of two tables that know only tiles around what they saw, each thinks little of the other's luck: chance has to help.
+    epsilon, n_episodes = (1.0, 2000) if kind is DoubleQLearning else (0.2, 400)
+    agent = kind(random_state=0, epsilon=epsilon).fit(Pole(), n_episodes=n_episodes)
     assert agent.weights_.shape == (8 * 9, 2)
     assert [agent.act([x]) for x in (-0.4, 0.0, 0.6)] == [1, 1, 1]
     with pytest.raises(AttributeError, match="no table of actions"):
