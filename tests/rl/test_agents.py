@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -216,7 +218,9 @@ class Pole:
 
 @pytest.mark.parametrize("kind", [SARSA, QLearning, ExpectedSARSA, DoubleQLearning], ids=lambda kind: kind.__name__)
 def test_points_of_a_box_are_learnt_through_tiles(kind, tmp_path):
-    agent = kind(random_state=0, epsilon=0.2).fit(Pole(), n_episodes=400)
+    # Of two tables that know only tiles around what they saw, each thinks little of the other's luck: chance has to help.
+    epsilon, n_episodes = (1.0, 2000) if kind is DoubleQLearning else (0.2, 400)
+    agent = kind(random_state=0, epsilon=epsilon).fit(Pole(), n_episodes=n_episodes)
     assert agent.weights_.shape == (8 * 9, 2)
     assert [agent.act([x]) for x in (-0.4, 0.0, 0.6)] == [1, 1, 1]
     with pytest.raises(AttributeError, match="no table of actions"):
@@ -265,7 +269,11 @@ def test_callbacks_see_parts_of_a_fit_and_may_stop_it():
         (lambda: QLearning(epsilon=lambda k: 2.0).fit(frozen_lake()), ValueError, r"epsilon\(0\) is 2; it must be"),
         (lambda: QLearning().fit(frozen_lake(), n_episodes=0), ValueError, "n_episodes=0 is not valid"),
         (lambda: QLearning().fit(frozen_lake(discount=None)), ValueError, "give the agent a discount"),
-        (lambda: QLearning().fit(MDP([[[1.0]]], [[1.0]])), ValueError, "neither terminal states nor a horizon; give max_steps"),
+        (
+            lambda: QLearning().fit(MDP([[[1.0]]], [[1.0]])),
+            ValueError,
+            "never end in the loop of states 0 -> 0, and .* give max_steps",
+        ),
         (lambda: QLearning().fit([[1.0]]), TypeError, "has no reset; it must be an MDP, or an environment"),
         (lambda: QLearning(tiling=TileCoding([0], [1])).fit(frozen_lake()), ValueError, "need no tiling"),
         (
@@ -302,3 +310,17 @@ def test_an_error_in_an_environment_leaves_the_agent_as_it_was():
     with pytest.raises(RuntimeError, match="out of order"):
         agent.partial_fit(Broken(frozen_lake()))
     assert agent.q_ is before
+
+
+@pytest.mark.parametrize("kind", [QLearning, DynaQ], ids=lambda kind: kind.__name__)
+def test_ctrl_c_ends_a_fit_that_has_no_end(kind):
+    """A room whose door is all but shut."""
+    door = [(1 - 1e-12, 0, 0.0), (1e-12, 1, 0.0)]
+    room = MDP.from_outcomes({0: {0: [(1.0, 0, 1.0)], 1: door}}, n_states=2, discount=0.9, initial=0)
+    agent = kind(random_state=0)
+    timer = threading.Timer(0.2, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        agent.fit(room, n_episodes=1)
+    timer.join()
+    assert not hasattr(agent, "q_")

@@ -10,7 +10,16 @@ import pytest
 import scipy.sparse as sp
 
 from mercer._native import kernels
-from mercer.rl import MDP, cliff_walking, frozen_lake, graph_world, grid_world, policy_evaluation, value_iteration
+from mercer.rl import (
+    MDP,
+    cliff_walking,
+    frozen_lake,
+    graph_world,
+    grid_world,
+    policy_evaluation,
+    sample_episodes,
+    value_iteration,
+)
 from tests.rl.test_planning import random_process
 
 
@@ -142,6 +151,13 @@ def test_processes_pickle_and_copy():
         assert repr(other) == repr(mdp)
         assert (other.noise, other.state_names) == (mdp.noise, mdp.state_names)
     assert frozen_lake().with_(horizon=7).horizon == 7
+
+
+def test_loops_that_episodes_never_meet_are_no_matter():
+    outcomes = {0: {0: [(1.0, 1, 1.0)]}, 2: {0: [(1.0, 2, 0.0)]}}
+    with pytest.raises(ValueError, match="never end in the loop of states 2 -> 2"):
+        sample_episodes(MDP.from_outcomes(outcomes), n_episodes=1)
+    assert len(sample_episodes(MDP.from_outcomes(outcomes, initial=0), n_episodes=3).rewards) == 3
 
 
 def test_grids_are_drawn_as_they_lie():

@@ -201,7 +201,7 @@ def test_predictors_are_kept_by_files(tmp_path):
         (lambda: MonteCarlo().fit(sample_episodes(walk(), n_episodes=2), np.ones((7, 2)) / 2), "leave it out"),
         (lambda: LSTD().fit(MDPEnvironment(walk()), lambda s: 0, behaviour=[0] * 7, n_episodes=2), "behaviour needs an MDP"),
         (lambda: LSTD(tiling=TileCoding([0], [1])).fit(walk(), n_episodes=2), "states are numbers, which need no tiling"),
-        (lambda: sample_episodes(MDP([[[1.0]]], [[1.0]])), "neither terminal states nor a horizon"),
+        (lambda: sample_episodes(MDP([[[1.0]]], [[1.0]])), "sample_episodes: episodes never end in the loop of states 0 -> 0"),
         (lambda: TileCoding([0], [1]).encode([0.5]), r"points have the shape \(1,\)"),
     ],
 )

@@ -237,9 +237,7 @@ class _ModelSite(_Site):
         if discount is None:
             raise ValueError(f"{name}: the process is about average rewards; give the agent a discount.")
         self.discount = float(discount)
-        self._max_steps = mdp.horizon if max_steps is None else max_steps
-        if self._max_steps is None and not mdp.is_terminal.any():
-            raise ValueError(f"{name}: the process has neither terminal states nor a horizon; give max_steps.")
+        self._max_steps = mdp.require_limit(name, max_steps)
 
     def learner(self, method: int, settings: Mapping[str, Any]) -> Any:
         return _tabular(self._mdp._model.state_starts, method, self.discount, settings)

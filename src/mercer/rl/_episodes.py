@@ -115,9 +115,7 @@ def sample_episodes(
     random = as_random_state(random_state)
     if not isinstance(env, MDP):
         return _in_environment(env, policy, n_episodes, max_steps, None if random_state is None else int(random.randint(2**31)))
-    max_steps = env.horizon if max_steps is None else max_steps
-    if max_steps is None and not env.is_terminal.any():
-        raise ValueError(f"{owner}: the process has neither terminal states nor a horizon; give max_steps.")
+    max_steps = env.require_limit(owner, max_steps)
     return sampled(env, checked_policy(env, policy), n_episodes, max_steps, int(random.randint(2**31)), 0, n_jobs)
 
 

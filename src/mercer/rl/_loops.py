@@ -78,6 +78,26 @@ def require_an_end(mdp: MDP) -> Integers:
     return pairs
 
 
+def endless_loop(mdp: MDP) -> Loop | None:
+    """A loop that episodes may come to and never leave, whatever is done there; None if there is none."""
+    stuck = (way_to_end(mdp) < 0) & ~mdp.is_terminal
+    if not stuck.any():
+        return None
+    graph, n = _graph(mdp, None), mdp.n_states
+    first = np.flatnonzero(mdp.initial)
+    edges = graph.tocoo()
+    forward = sp.csr_array(
+        (
+            np.ones(edges.nnz + len(first), dtype=np.int8),
+            (np.append(edges.row, np.full(len(first), n)), np.append(edges.col, first)),
+        ),
+        shape=(n + 1, n + 1),
+    )
+    is_met = np.zeros(n + 1, dtype=bool)
+    is_met[breadth_first_order(forward, n, directed=True, return_predecessors=False)] = True
+    return _loop(graph, stuck & is_met[:n]) if (stuck & is_met[:n]).any() else None
+
+
 def stuck_states(chain: Any, mdp: MDP) -> npt.NDArray[np.bool_]:
     """The states of a chain from which no terminal state is reached."""
     edges = _edges(chain, mdp).tocoo()

@@ -18,6 +18,8 @@ from mercer.rl._pairs import Integers, Pairs, checked, pairs_of, pairs_of_outcom
 
 NOISES = ("normal", "uniform", "bernoulli")  # in the order of the kernels', after none
 
+_LAZY = ("_model", "pair_states", "available", "_endless_loop")  # made again where a copy asks for them
+
 _RULES: Mapping[str, Rule] = {
     "discount": Real(least=0, most=1) | Null(),
     "horizon": Integer(1) | Null(),
@@ -324,6 +326,22 @@ class MDP:
         table[self.pair_states, self.pair_actions] = True
         return table
 
+    @lazy_property
+    def _endless_loop(self) -> Any:
+        """Where episodes without a limit of steps never end."""
+        from mercer.rl._loops import endless_loop
+
+        return endless_loop(self)
+
+    def require_limit(self, owner: str, max_steps: int | None) -> int | None:
+        """The number of steps after which episodes are cut short; an error where there is none and some may never end."""
+        limit = self.horizon if max_steps is None else max_steps
+        if limit is None and (loop := self._endless_loop) is not None:
+            raise ValueError(
+                f"{owner}: episodes never end in the loop of states {loop}, and the process has no horizon; give max_steps."
+            )
+        return limit
+
     def outcomes(self, state: int, action: int) -> list[tuple[float, int, float]]:
         """What may come of an action: (probability, next state, mean reward)."""
         found = np.flatnonzero(self._model.actions[slice(*self._model.state_starts[state : state + 2])] == action)
@@ -380,7 +398,7 @@ class MDP:
     # ---- copies
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in vars(self).items() if name not in ("_model", "pair_states", "available")}
+        state = {name: value for name, value in vars(self).items() if name not in _LAZY}
         model = self._model
         parts = (
             "state_starts",
