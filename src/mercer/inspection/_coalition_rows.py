@@ -103,7 +103,7 @@ class NumberTable(Table):
         if self._frame is None:
             return rows
         if self._frame.__module__.partition(".")[0] == "polars":
-            return self._frame(rows, schema=self.names)
+            return self._frame(rows, schema=self.names, orient="row")
         return self._frame(rows, columns=self.names, copy=False)
 
     def mixed(self, X: FloatArray, pairs: Pairs) -> Any:
