@@ -189,7 +189,7 @@ def test_groups_sum_up_what_is_additive():
         ({"a": ["x9"]}, "'x9', which is no column"),
         ({"a": ["x0"], "b": [0]}, "may be in one alone"),
         ({"a": []}, "at least one"),
-        ([["x0"]], "it must be a dict or None"),
+        ([["x0"]], "it must be None, a dict of columns by group or a Grouped"),
     ],
 )
 def test_wrong_groups_are_named(groups, message):
@@ -376,7 +376,7 @@ def test_errors_name_what_is_wrong(words):
     with pytest.raises(ValueError, match="one value or one line of values a row"):
         ExactExplainer(lambda X: np.zeros(7), X)
     with pytest.raises(ValueError, match="NaN or infinity for some rows"):
-        ExactExplainer(lambda X: X[:, 0] / 0.0, X + 1)
+        ExactExplainer(lambda X: np.full(len(X), np.nan), X)
     with pytest.raises(ValueError, match="which cannot be added up"):
         ExactExplainer(lambda X: np.array(["a"] * len(X)), X)
     with pytest.raises(ValueError, match="differs from the background in 16 features"):

@@ -54,10 +54,28 @@ def test_methods_are_taken_as_they_are_asked_for(table, method):
     assert explanation.additivity_error < 1e-12
 
 
-def test_groups_are_asked_of_coalitions_where_nothing_is_said(table):
+def test_groups_are_players_or_have_their_values_added_up(table):
     X, y = table
-    explanation = explain(Ridge().fit(X[:, :4], y), X[:4, :4], groups=Grouped({"first": [0, 1]}))
-    assert explanation.method == "exact, all 8 coalitions"
+    groups = Grouped({"first": [0, 1]})
+    model = Ridge().fit(X[:, :4], y)
+    summed = explain(model, X[:4, :4], groups=groups)
+    assert summed.method == "linear, independent features"
+    asked = explain(model, X[:4, :4], groups=groups, response_method="predict")
+    assert asked.method == "exact, all 8 coalitions"
+    assert np.allclose(summed.values, asked.values, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_are_explained_by_every_method(table, library):
+    frames = pytest.importorskip(library)
+    X, y = table
+    frame = frames.DataFrame({f"c{j}": X[:, j] for j in range(3)})
+    model = Ridge().fit(frame, y)
+    for method in ("auto", "exact", "permutation", "kernel"):
+        explanation = explain(model, frame[:3], frame[:3], method=method)
+        assert list(explanation.feature_names) == ["c0", "c1", "c2"]
+        assert np.allclose(explanation.values, (X[:3, :3] - X[:3, :3].mean(axis=0)) * model.coef_, rtol=0, atol=1e-12)
+    assert explain(lambda t: np.asarray(t)[:, 0], frame[:3]).method.startswith("exact")
 
 
 def test_errors_are_clear(table):

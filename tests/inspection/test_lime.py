@@ -204,6 +204,21 @@ def test_frames_with_words_are_explained_in_their_columns(library):
         explainer.explain_instance(frame[["age"]][5:6], model)
 
 
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_missing_words_are_a_category(missing):
+    pandas = pytest.importorskip("pandas")
+    town = np.array(["north", missing] * 30, dtype=object)
+    frame = pandas.DataFrame({"town": town, "size": np.random.RandomState(0).randn(60)})
+
+    def is_missing(rows):
+        return rows["town"].isna().to_numpy() + 0.1 * rows["size"].to_numpy()
+
+    explainer = LimeExplainer(frame, "regression", random_state=0)
+    found = [dict(explainer.explain_instance(frame[i : i + 1], is_missing, num_samples=N_SAMPLES).as_map()[1]) for i in (0, 1)]
+    assert found[0][0] < -0.9
+    assert found[1][0] > 0.9
+
+
 def test_numbers_within_bins_are_cut_normals():
     u = np.linspace(0.001, 0.999, 50)
     for low, high in ((-1.0, 0.5), (2.0, 3.0), (-9.0, -8.0), (6.0, 40.0), (0.0, 0.1)):

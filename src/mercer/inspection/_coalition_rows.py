@@ -103,7 +103,7 @@ class NumberTable(Table):
         if self._frame is None:
             return rows
         if self._frame.__module__.partition(".")[0] == "polars":
-            return self._frame(rows, schema=self.names)
+            return self._frame(rows, schema=self.names, orient="row")
         return self._frame(rows, columns=self.names, copy=False)
 
     def mixed(self, X: FloatArray, pairs: Pairs) -> Any:
@@ -195,9 +195,9 @@ class PooledTable(Table):
     def differs(self, X: Any) -> npt.NDArray[np.bool_]:
         different = np.empty((X.shape[0], self.n_columns), dtype=bool)
         for j in range(self.n_columns):
-            own = [_key(value) for value in self._column(self._rows, j)]
+            own = [cell_key(value) for value in self._column(self._rows, j)]
             is_one = all(value == own[0] for value in own)
-            different[:, j] = [not (is_one and _key(value) == own[0]) for value in self._column(X, j)]
+            different[:, j] = [not (is_one and cell_key(value) == own[0]) for value in self._column(X, j)]
         return different
 
     @abstractmethod
@@ -307,6 +307,6 @@ def number_table(owner: str, rows: Any, *, takes_names: bool = True) -> NumberTa
     return NumberTable(owner, numbers, names, type(rows) if names is not None and takes_names else None)
 
 
-def _key(value: Any) -> Any:
+def cell_key(value: Any) -> Any:
     """A value that equals itself, missing ones among themselves."""
     return None if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value else value

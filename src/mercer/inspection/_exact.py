@@ -12,6 +12,7 @@ from mercer._arrays import FloatArray
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import Bool, check_value
+from mercer.inspection._background import Background
 from mercer.inspection._coalition_rows import MaskArray
 from mercer.inspection._explainer import CoalitionExplainer, Plan
 from mercer.inspection._explanation import Explanation
@@ -99,10 +100,10 @@ class ExactExplainer(CoalitionExplainer):
     @classmethod
     def unsuited(cls, model: Any, background: Any) -> str | None:
         reason = super().unsuited(model, background)
-        n_features = np.shape(getattr(background, "rows", background))[-1] if background is not None else 0
-        if reason is None and n_features > MOST_PLAYERS:
-            return f"{n_features} features have too many coalitions; it takes {MOST_PLAYERS} at most"
-        return reason
+        if reason is not None:
+            return reason
+        n_features = Background.of(background).rows.shape[-1]
+        return f"{n_features} features are too many; it takes {MOST_PLAYERS} at most" if n_features > MOST_PLAYERS else None
 
     def __call__(self, X: Any, interactions: bool = False) -> Explanation:
         """Explain rows.

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._params import Integer, OneOf, check_value
 from mercer.inspection._background import Background, sample
 from mercer.inspection._explanation import Explanation
+from mercer.inspection._groups import grouped
 
 # By method; "auto" asks them in this order.
 _EXPLAINERS: Mapping[str, tuple[str, str]] = {
@@ -26,7 +27,7 @@ _EXPLAINERS: Mapping[str, tuple[str, str]] = {
 }
 _AUTOMATIC = ("tree", "linear", "deep", "exact", "permutation")
 _MOST_EXACT = 8  # features whose coalitions are no more than the permutation explainer asks for
-_TO_COALITIONS = ("groups", "response_method")  # options for which the model is asked, not its structure
+_BY_STRUCTURE = ("tree", "linear", "deep")
 
 
 def explain(model: Any, X: Any, background: Any = None, method: str = "auto", **options: Any) -> Explanation:
@@ -45,7 +46,9 @@ def explain(model: Any, X: Any, background: Any = None, method: str = "auto", **
         The explainer. "auto" takes the first that suits: of trees, linear models and networks their own, which read the
         structure of the model; for up to 8 features all coalitions, and permutations for more.
     **options
-        What the explainer takes besides the model and the background.
+        What the explainer takes besides the model and the background. `groups`, a dict of columns or a `Grouped`, works with
+        all of them: columns of a group are one player of the game, or have their values added up where these are read from the
+        structure of the model.
 
     Returns
     -------
@@ -81,22 +84,23 @@ def explain(model: Any, X: Any, background: Any = None, method: str = "auto", **
         chosen = _suitable(model, X, background, options)
     if background is None and chosen not in ("tree", "retrain"):
         background = sample(X)
+    groups = options.pop("groups", None) if chosen == "tree" else None  # whose values add up
     explanation: Explanation = _explainer(chosen)(model, background, **options)(X)
-    return explanation
+    return explanation if groups is None else grouped("explain", groups).sums(explanation)
 
 
 def _suitable(model: Any, X: Any, background: Any, options: Mapping[str, Any]) -> str:
     """The first method that suits, or the error that says why none does."""
     reasons = []
-    rows = sample(X) if background is None else background
-    asks_coalitions = any(options.get(name) is not None for name in _TO_COALITIONS)
+    rows = Background.of(sample(X) if background is None else background)
+    asks_method = options.get("response_method", "auto") != "auto"
     for method in _AUTOMATIC:
-        if not _exists(method) or (asks_coalitions and method in ("tree", "linear", "deep")):
+        if not _exists(method) or (asks_method and method in _BY_STRUCTURE):
             continue
-        if method == "exact" and np.shape(getattr(rows, "rows", rows))[-1] > _MOST_EXACT:
+        if method == "exact" and rows.rows.shape[-1] > _MOST_EXACT:
             continue
         explainer = _explainer(method)
-        reason = explainer.unsuited(model, background if method == "tree" else Background.of(rows))
+        reason = explainer.unsuited(model, background if method == "tree" else rows)
         if reason is None:
             return method
         reasons.append(f"{explainer.__name__}: {reason}")

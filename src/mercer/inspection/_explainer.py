@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._arrays import FloatArray
-from mercer._params import Mapped, Null, OneOf, check_value
+from mercer._params import OneOf, check_value
 from mercer.inspection._background import Background
 from mercer.inspection._coalition_rows import MaskArray, table_of
 from mercer.inspection._explanation import Explanation
-from mercer.inspection._groups import Grouped, players_of
+from mercer.inspection._groups import players_of
 from mercer.inspection._model import Model, squeezed
 from mercer.inspection._model_game import Link, ModelGame
 
@@ -94,8 +94,6 @@ class CoalitionExplainer(Explainer):
         self._background = Background.of(data)
         self._table = table_of(owner, self._background.rows, takes_names=self._model.takes_names)
         self._names = column_names(owner, feature_names, self._table.names, model, self._table.n_columns)
-        if groups is not None and not isinstance(groups, Grouped):
-            groups = check_value(owner, "groups", groups, Mapped() | Null())
         self._players = players_of(owner, groups, self._names)
         game = self._game(self._table.own_rows[:0])
         self.expected_value = squeezed(game.empty, is_vector=self._model.is_vector)
@@ -129,7 +127,9 @@ class CoalitionExplainer(Explainer):
                 values[rows, among[0]] = game.full[rows] - game.empty
             if m <= 1:
                 continue
-            plan = plans.setdefault(m, plan_of(m)) if m not in plans else plans[m]
+            if m not in plans:
+                plans[m] = plan_of(m)
+            plan = plans[m]
             for block in _blocks(rows, len(plan.masks) * game.n_outputs):
                 worth = game.values(block, plan.masks, among)
                 found, spread = plan.solve(worth, game.empty, game.full[block])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mercer._params import InvalidParameterError
 from mercer._tables import as_text
 from mercer.inspection._explanation import Explanation
 
@@ -139,6 +140,7 @@ class Grouped:
             values=players.sums(explanation.values),
             data=None if explanation.data is None else players.cells(explanation.data, names),
             feature_names=players.names,
+            method=f"{explanation.method}, summed over groups" if explanation.method else "",
             interactions=interactions,
             standard_errors=explanation.standard_errors if players.is_single else None,  # they do not add up
         )
@@ -154,12 +156,19 @@ def _column(owner: str, group: Any, member: Any, places: Mapping[Any, int], n_co
     raise ValueError(f"{owner}: the group {group!r} has {member!r}, which is no column; there are {words}.")
 
 
+def grouped(owner: str, groups: Any) -> Grouped:
+    """The groups, which may be a dict."""
+    if isinstance(groups, Mapping):
+        return Grouped(groups)
+    if not isinstance(groups, Grouped):
+        raise InvalidParameterError(
+            f"{owner}: groups={groups!r} is not valid; it must be None, a dict of columns by group or a Grouped."
+        )
+    return groups
+
+
 def players_of(owner: str, groups: Any, names: Sequence[Any]) -> Players:
     """The players where `groups` is None, a dict or a `Grouped`."""
     if groups is None:
         return Players.single(names)
-    if isinstance(groups, Mapping):
-        groups = Grouped(groups)
-    if not isinstance(groups, Grouped):
-        raise TypeError(f"{owner}: groups={groups!r} is not valid; it must be None, a dict of columns by group or a Grouped.")
-    return groups.players(owner, names)
+    return grouped(owner, groups).players(owner, names)

@@ -144,7 +144,11 @@ class LimeExplainer:
         self.kernel_width = float(width)
         weigh = kernel if callable(kernel) else partial(exponential_weights, power=1.0 if kernel == "gaussian" else 0.5)
         # Settled once, so that a row is explained the same each time.
-        self._seed = random_state if isinstance(random_state, int) else int(as_random_state(random_state).randint(2**31 - 1))
+        self._seed = (
+            int(random_state)
+            if isinstance(random_state, int | np.integer)
+            else int(as_random_state(random_state).randint(2**31 - 1))
+        )
         self._kept: tuple[int, Draws] | None = None
         bins = self._bins(training, discretizer, training_labels) if discretize_continuous else {}
         self._sampler = Sampler(

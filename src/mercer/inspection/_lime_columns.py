@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from mercer._arrays import FloatArray
+from mercer.inspection._coalition_rows import cell_key
 
 
 class Columns(ABC):
@@ -87,15 +88,15 @@ class FrameColumns(Columns):
         return matrix
 
     def _codes(self, j: int, values: list[Any]) -> list[int]:
-        known = {value: code for code, value in enumerate(self.categories[j])}
-        unknown = next((value for value in values if value not in known), None)
-        if unknown is not None:
+        known = {cell_key(value): code for code, value in enumerate(self.categories[j])}
+        unknown = next((value for value in values if cell_key(value) not in known), self)
+        if unknown is not self:
             assert self.names is not None
             words = ", ".join(map(repr, self.categories[j][:20]))
             raise ValueError(
                 f"{self._owner}: {unknown!r} is no value that {self.names[j]!r} has in training_data; those are {words}."
             )
-        return [known[value] for value in values]
+        return [known[cell_key(value)] for value in values]
 
     def table(self, numbers: FloatArray) -> Any:
         assert self.names is not None
