@@ -22,7 +22,9 @@ from mercer.inspection import Explanation
 
 _MOST_ROWS = 300
 _FIRST_ROWS = 8
-_N_BACKGROUND, _LEAST_BACKGROUND = 100, 10
+_ENOUGH_ROWS = 60  # that more background rows and coalitions are better than more rows
+_LEAST_BACKGROUND = 10
+_N_TIMED, _SLOW = (100, 2000), 0.02  # rows whose prediction is timed, and seconds that the first may take before the others
 _N_COALITIONS = 500  # for one row
 _MOST_SWARMS = 3
 _MOST_DEPENDENCES = 4
@@ -53,13 +55,17 @@ def explain_model(
     """All of it, with notes on what the time did not allow; None where the model is too slow to explain a few rows."""
     start = time.monotonic()
     found, notes = rows.found, []
-    background, per_row = _background(rows, seed, seconds * _SHARES[0])
-    if background is None:
-        note = f"Explanations: one prediction takes {1e3 * per_row:.3g} ms, too long to explain rows in the time of the report."
+    per_row = _seconds_per_row(rows)
+    plan = _plan(len(rows.train.names), per_row, rows.test.n_rows, seconds * _SHARES[0])
+    if plan is None and found.preparation is None:
+        note = f"Explanations: predictions take {1e3 * per_row:.3g} ms a row, too long for them in the time of the report."
         return None, [note]
+    plan = plan or _Plan(_LEAST_BACKGROUND, None)
+    chosen = np.random.default_rng([seed, 0]).permutation(rows.train.n_rows)[: plan.n_background]
+    background = rows.train.take(np.sort(chosen))
     order = np.random.default_rng([seed, 1]).permutation(rows.test.n_rows)
     wrong = _places_of(errors, rows.numbers)
-    explanation, unit, explained = _explained(rows, background, [*wrong, *order], seed, start + _SHARES[0] * seconds)
+    explanation, unit, explained = _explained(rows, background, plan, [*wrong, *order], seed, start + _SHARES[0] * seconds)
     if len(explained) < min(_MOST_ROWS, rows.test.n_rows):
         notes.append(f"Explanations: the time allowed {len(explained)} of {rows.test.n_rows} test rows.")
     n_wrong = min(len(wrong), len(explained))
@@ -83,25 +89,45 @@ def explain_model(
     return content, notes
 
 
-def _background(rows: Rows, seed: int, seconds: float) -> tuple[Any, float]:
-    """Training rows that stand for what is not known, fewer where predictions are slow, and the time of one prediction."""
-    order = np.random.default_rng([seed, 0]).permutation(rows.train.n_rows)
-    background = rows.train.take(np.sort(order[:_N_BACKGROUND]))
-    rows.found(background)  # once for what is only done the first time
-    begin = time.perf_counter()
-    rows.found(background)
-    per_row = (time.perf_counter() - begin) / background.shape[0]
-    n_columns = background.shape[1]
-    n_coalitions = 2**n_columns if n_columns <= MOST_EXACT else max(_N_COALITIONS, 4 * n_columns + 2)
-    affordable = int(seconds / 2 / max(per_row * n_coalitions * _FIRST_ROWS, 1e-12))
-    if rows.found.preparation is None and affordable < _LEAST_BACKGROUND:
-        return None, per_row
-    n_background = min(background.shape[0], max(_LEAST_BACKGROUND, affordable))
-    return rows.train.take(np.sort(order[:n_background])), per_row
+@dataclass(frozen=True)
+class _Plan:
+    """How much of the model is asked for: background rows, and coalitions for one row where it has no structure to read."""
+
+    n_background: int
+    n_evaluations: int | None  # None: as many as the explainer takes by itself
+
+    def cost(self, n_columns: int) -> int:
+        """The predictions for one row."""
+        whole = 2**n_columns if n_columns <= MOST_EXACT else max(_N_COALITIONS, 4 * n_columns + 2)
+        return self.n_background * (whole if self.n_evaluations is None else min(self.n_evaluations, whole))
+
+
+def _plan(n_columns: int, per_row: float, n_rows: int, seconds: float) -> _Plan | None:
+    """The best plan by which enough rows can be explained in the time; None where the least one is good for none."""
+    orders = [2 * (n_columns + 1) * count for count in (3, 1)]  # as many orders of the columns, there and back
+    plans = [_Plan(100, None), _Plan(30, None), _Plan(30, orders[0]), _Plan(15, orders[0]), _Plan(10, orders[1])]
+    for plan in plans:
+        if plan.cost(n_columns) * per_row * min(_ENOUGH_ROWS, n_rows) <= seconds:
+            return plan
+    return plans[-1] if plans[-1].cost(n_columns) * per_row * _FIRST_ROWS <= seconds else None
+
+
+def _seconds_per_row(rows: Rows) -> float:
+    """Of predictions of many rows at once, as explanations ask for them; of few rows where even these are slow."""
+    took, n_rows = 0.0, 0
+    for n_rows in _N_TIMED:
+        timed = rows.train.take(np.arange(n_rows) % rows.train.n_rows)
+        rows.found(timed)  # once for what is only done the first time
+        begin = time.perf_counter()
+        rows.found(timed)
+        took = time.perf_counter() - begin
+        if took > _SLOW:
+            break
+    return took / n_rows
 
 
 def _explained(
-    rows: Rows, background: Any, places: Sequence[int], seed: int, deadline: float
+    rows: Rows, background: Any, plan: _Plan, places: Sequence[int], seed: int, deadline: float
 ) -> tuple[Explanation, Unit, list[int]]:
     """Test rows in a given order, in parts that grow, until there are enough or the time is up."""
     distinct = list(dict.fromkeys(int(place) for place in places))[:_MOST_ROWS]
@@ -110,7 +136,9 @@ def _explained(
     while done < len(distinct):
         begin = time.monotonic()
         part = np.asarray(distinct[done : done + size], dtype=np.intp)
-        explanation, unit = contributions(rows.found, rows.test.take(part), background, seed=seed)
+        explanation, unit = contributions(
+            rows.found, rows.test.take(part), background, seed=seed, n_evaluations=plan.n_evaluations
+        )
         parts.append(explanation)
         done += len(part)
         left, took = deadline - time.monotonic(), time.monotonic() - begin
@@ -150,7 +178,8 @@ def _label(found: TableModel, output: int) -> str | None:
 def _dependences(found: TableModel, shown: Sequence[Leading], table: Table) -> list[Any]:
     """Of the columns that give most over all outputs shown, each for the output that it gives most to."""
     sizes: FloatArray = np.stack([each.sizes for each in shown])
-    leading = [j for j in np.argsort(-sizes.max(axis=0), kind="stable").tolist() if sizes[:, j].max() > 0]
+    in_use = {j for each in shown for j in each.order}
+    leading = [j for j in np.argsort(-sizes.max(axis=0), kind="stable").tolist() if j in in_use]
     best = sizes.argmax(axis=0)
     return [
         dependence_of(shown[best[j]].values[:, j], table, j, _label(found, shown[best[j]].output))
