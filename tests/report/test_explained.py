@@ -37,8 +37,10 @@ def test_what_columns_give_to_a_linear_model_lies_on_lines():
 
 
 def test_an_additive_model_has_no_interactions():
-    for pair in content("regression")["explained"]["interactions"]["pairs"]:
-        assert pair["strength"] < 1e-6
+    assert content("regression")["explained"]["interactions"]["pairs"] == []
+    assert "None of the leading columns act together" in render_html(content("regression"))
+    strengths = [pair["strength"] for pair in content("binary")["explained"]["interactions"]["pairs"]]
+    assert 0.05 < max(strengths) <= 1.5
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -44,16 +44,23 @@ def contributions(
     if method in ("tree", "linear"):
         return _by_structure(found, X, background, method)
     if method == "auto":
-        for structural in ("tree", "linear"):
-            try:
-                explanation, unit = _by_structure(found, X, background, structural)
-            except Unexplained:
-                continue
-            if unit == found.unit:
-                return explanation, unit
+        if (structural := by_structure(found, X, background)) is not None:
+            return structural, found.unit
         is_whole = background.shape[1] <= MOST_EXACT and (n_evaluations is None or n_evaluations >= 2 ** background.shape[1])
         method = "exact" if is_whole else "permutation"
     return _by_coalitions(found, X, background, method, seed, n_evaluations), found.unit
+
+
+def by_structure(found: TableModel, X: Any, background: Any) -> Explanation | None:
+    """From trees or coefficients where these explain what the model predicts; None where they do not."""
+    for method in ("tree", "linear"):
+        try:
+            explanation, unit = _by_structure(found, X, background, method)
+        except Unexplained:
+            continue
+        if unit == found.unit:
+            return explanation
+    return None
 
 
 def _by_coalitions(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mercer._arrays import FloatArray
-from mercer._explaining.contributions import MOST_EXACT, contributions
+from mercer._explaining.contributions import MOST_EXACT, by_structure, contributions
 from mercer._explaining.table_model import TableModel, Unit
 from mercer._report.content import RowError
 from mercer._report.explained.columns import Leading, dependence_of, shares_of, swarm_of
@@ -23,7 +24,6 @@ from mercer.inspection import Explanation
 _MOST_ROWS = 300
 _FIRST_ROWS = 8
 _ENOUGH_ROWS = 60  # that more background rows and coalitions are better than more rows
-_LEAST_BACKGROUND = 10
 _N_TIMED, _SLOW = (100, 2000), 0.02  # rows whose prediction is timed, and seconds that the first may take before the others
 _N_COALITIONS = 500  # for one row
 _MOST_SWARMS = 3
@@ -56,20 +56,22 @@ def explain_model(
     start = time.monotonic()
     found, notes = rows.found, []
     per_row = _seconds_per_row(rows)
-    plan = _plan(len(rows.train.names), per_row, rows.test.n_rows, seconds * _SHARES[0])
-    if plan is None and found.preparation is None:
+    background_order = np.random.default_rng([seed, 0]).permutation(rows.train.n_rows)
+    plan = _plan(rows, background_order, per_row, seconds * _SHARES[0])
+    if plan is None:
         note = f"Explanations: predictions take {1e3 * per_row:.3g} ms a row, too long for them in the time of the report."
         return None, [note]
-    plan = plan or _Plan(_LEAST_BACKGROUND, None)
-    chosen = np.random.default_rng([seed, 0]).permutation(rows.train.n_rows)[: plan.n_background]
-    background = rows.train.take(np.sort(chosen))
-    order = np.random.default_rng([seed, 1]).permutation(rows.test.n_rows)
-    wrong = _places_of(errors, rows.numbers)
-    explanation, unit, explained = _explained(rows, background, plan, [*wrong, *order], seed, start + _SHARES[0] * seconds)
-    if len(explained) < min(_MOST_ROWS, rows.test.n_rows):
+    background = rows.train.take(np.sort(background_order[: plan.n_background]))
+
+    def explain(places: IntArray) -> Explanation:
+        return _explained(rows, background, plan, places, seed, math.inf)[0]
+
+    wrong = _explained_errors(rows, errors[:_MOST_ERRORS], explain)
+    order = np.random.default_rng([seed, 1]).permutation(rows.test.n_rows)[:_MOST_ROWS]
+    explanation, unit, explained = _explained(rows, background, plan, order, seed, start + _SHARES[0] * seconds)
+    if len(explained) < len(order):
         notes.append(f"Explanations: the time allowed {len(explained)} of {rows.test.n_rows} test rows.")
-    n_wrong = min(len(wrong), len(explained))
-    table = as_table(rows.test.take(np.asarray(explained, dtype=np.intp)), "X_test")
+    table = as_table(rows.test.take(explained), "X_test")
     shown = [Leading.of(explanation, output) for output in _outputs_shown(found, y_train)]
     interactions, pairs_note = interactions_of(rows, shown[0], per_row, seed, start + _SHARES[1] * seconds)
     surrogate, tree_note = surrogate_of(rows, seed, per_row, seconds)
@@ -83,7 +85,7 @@ def explain_model(
         swarms=[swarm_of(each, table, _label(found, each.output)) for each in shown],
         dependence=_dependences(found, shown, table),
         interactions=interactions,
-        errors=_explained_errors(found, explanation[:n_wrong], errors, table),
+        errors=wrong,
         surrogate=surrogate,
     )
     return content, notes
@@ -102,12 +104,16 @@ class _Plan:
         return self.n_background * (whole if self.n_evaluations is None else min(self.n_evaluations, whole))
 
 
-def _plan(n_columns: int, per_row: float, n_rows: int, seconds: float) -> _Plan | None:
+def _plan(rows: Rows, background_order: IntArray, per_row: float, seconds: float) -> _Plan | None:
     """The best plan by which enough rows can be explained in the time; None where the least one is good for none."""
+    n_columns = len(rows.train.names)
     orders = [2 * (n_columns + 1) * count for count in (3, 1)]  # as many orders of the columns, there and back
     plans = [_Plan(100, None), _Plan(30, None), _Plan(30, orders[0]), _Plan(15, orders[0]), _Plan(10, orders[1])]
+    background = rows.train.take(background_order[: plans[0].n_background])
+    if by_structure(rows.found, rows.test.take(np.arange(1)), background) is not None:
+        return plans[0]
     for plan in plans:
-        if plan.cost(n_columns) * per_row * min(_ENOUGH_ROWS, n_rows) <= seconds:
+        if plan.cost(n_columns) * per_row * min(_ENOUGH_ROWS, rows.test.n_rows) <= seconds:
             return plan
     return plans[-1] if plans[-1].cost(n_columns) * per_row * _FIRST_ROWS <= seconds else None
 
@@ -127,25 +133,20 @@ def _seconds_per_row(rows: Rows) -> float:
 
 
 def _explained(
-    rows: Rows, background: Any, plan: _Plan, places: Sequence[int], seed: int, deadline: float
-) -> tuple[Explanation, Unit, list[int]]:
-    """Test rows in a given order, in parts that grow, until there are enough or the time is up."""
-    distinct = list(dict.fromkeys(int(place) for place in places))[:_MOST_ROWS]
+    rows: Rows, background: Any, plan: _Plan, places: IntArray, seed: int, deadline: float
+) -> tuple[Explanation, Unit, IntArray]:
+    """Test rows in a given order, in parts that grow, until all are explained or the time is up."""
     parts: list[Explanation] = []
     done, size, unit = 0, _FIRST_ROWS, rows.found.unit
-    while done < len(distinct):
+    while done < len(places) and size >= 1:
         begin = time.monotonic()
-        part = np.asarray(distinct[done : done + size], dtype=np.intp)
-        explanation, unit = contributions(
-            rows.found, rows.test.take(part), background, seed=seed, n_evaluations=plan.n_evaluations
-        )
+        part = rows.test.take(places[done : done + size])
+        explanation, unit = contributions(rows.found, part, background, seed=seed, n_evaluations=plan.n_evaluations)
         parts.append(explanation)
-        done += len(part)
+        done += len(explanation)
         left, took = deadline - time.monotonic(), time.monotonic() - begin
-        size = min(4 * size, int(size * left / max(took, 1e-9)))
-        if size < 1:
-            break
-    return _joined(parts), unit, distinct[:done]
+        size = int(min(4 * size, max(0.0, size * left / max(took, 1e-9))))
+    return _joined(parts), unit, places[:done]
 
 
 def _joined(parts: Sequence[Explanation]) -> Explanation:
@@ -187,17 +188,18 @@ def _dependences(found: TableModel, shown: Sequence[Leading], table: Table) -> l
     ]
 
 
-def _places_of(errors: Sequence[RowError], numbers: IntArray) -> list[int]:
-    place = {number: at for at, number in enumerate(numbers.tolist())}
-    return [place[error["row"]] for error in errors[:_MOST_ERRORS]]
-
-
 def _explained_errors(
-    found: TableModel, explanation: Explanation, errors: Sequence[RowError], table: Table
+    rows: Rows, errors: Sequence[RowError], explain: Callable[[IntArray], Explanation]
 ) -> list[ExplainedError]:
     """For each of the worst errors what spoke for the class that it was wrongly given, or for the number."""
+    if not errors:
+        return []
+    found = rows.found
+    place_of = {number: place for place, number in enumerate(rows.numbers.tolist())}
+    places = np.asarray([place_of[error["row"]] for error in errors], dtype=np.intp)
+    explanation, table = explain(places), as_table(rows.test.take(places), "X_test")
     made = []
-    for place, error in enumerate(errors[: len(explanation)]):
+    for place, error in enumerate(errors):
         output = 0 if found.classes is None else list(map(str, found.classes)).index(error["predicted"])
         part = explanation[place, :, output]
         made.append(
