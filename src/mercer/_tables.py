@@ -68,14 +68,19 @@ class PolarsTable(Table):
 
     def with_values(self, columns: Sequence[int], values: Sequence[npt.NDArray[Any]]) -> Any:
         whole = [self.data.to_series(column) for column in columns]
-        new = [type(old)(old.name, list(given)).cast(old.dtype) for old, given in zip(whole, values, strict=True)]
-        return self.data.with_columns(new)
+        return self.data.with_columns([_like(old, np.asarray(given)) for old, given in zip(whole, values, strict=True)])
 
     def column(self, column: int) -> npt.NDArray[Any]:
         return np.asarray(self.data.to_series(column).to_numpy())
 
     def cell(self, row: int, column: int) -> Any:
         return self.data.item(row, column)
+
+
+def _like(old: Any, given: npt.NDArray[Any]) -> Any:
+    """Values as a polars series of the name and type of another; NaN is a missing value where that type has no NaN."""
+    new = type(old)(old.name, given.tolist() if given.dtype == object else given)
+    return (new.fill_nan(None) if new.dtype.is_float() and not old.dtype.is_float() else new).cast(old.dtype)
 
 
 class PandasTable(Table):

@@ -147,8 +147,81 @@ def hostile_content():
     for kind in ("roc", "pr", "calibration"):
         for curve in found["curves"][kind]:
             curve["label"] = HOSTILE[0]
+    for swarm in found["explained"]["swarms"]:
+        swarm["label"] = HOSTILE[0]
+        for column in swarm["columns"]:
+            column["column"] = next(names)
+    for each in found["explained"]["dependence"]:
+        each["column"], each["label"] = next(names), next(names)
+    found["explained"]["dependence"].append(
+        {"column": HOSTILE[1], "label": HOSTILE[0], "x": None, "words": HOSTILE, "is_date": False, "y": [0.5] * len(HOSTILE)}
+    )
+    for pair in found["explained"]["interactions"]["pairs"]:
+        pair["first"], pair["second"] = next(names), next(names)
+    for error in found["explained"]["errors"]:
+        error["true"], error["predicted"], error["label"] = HOSTILE[:3]
+        for share in error["contributions"]:
+            share["column"], share["value"] = next(names), next(names)
+    for line in found["explained"]["surrogate"]["lines"]:
+        line["rule"], line["says"] = next(names), next(names)
+    found["explained"]["method"] = HOSTILE[1]
     found["test"]["reading"] = found["learning"]["reading"] = HOSTILE[0]
     found["learning"]["label"] = HOSTILE[1]
     found["warnings"], found["notes"] = HOSTILE, HOSTILE
     found["seconds"] = {HOSTILE[0]: 1.0}
     return found
+
+
+def row_content(*, is_number=False, text=str):
+    """An explained row, every text that comes from data passed through `text`."""
+    columns = [
+        text(name)
+        for name in ("bill_length_mm", "island", "flipper_length_mm", "a_very_long_name_of_a_column_that_goes_on_and_on")
+    ]
+    values = [text(value) for value in ("39.1", "Torgersen", "", "some words that were written into a cell of the table")]
+    gave = [0.31, -0.12, 0.05, 0.0]
+    change = {"column": columns[0], "before": values[0], "after": text("47.5"), "predicted": text("Chinstrap"), "output": 0.61}
+    return {
+        "format": 1,
+        "kind": "row",
+        "title": text("Row 3 of new.csv"),
+        "created": "2026-01-02T03:04:05+00:00",
+        "command": text("mercer explain run new.csv --row 3"),
+        "mercer": "0.1.0",
+        "run": text("run"),
+        "source": text("new.csv"),
+        "row": 3,
+        "target": text("species"),
+        "model": "RandomForestClassifier",
+        "predicted": text("Adelie"),
+        "label": None if is_number else text("Adelie"),
+        "unit": "number" if is_number else "probability",
+        "output": 0.68,
+        "base": 0.44,
+        "classes": None
+        if is_number
+        else [
+            {"label": text(name), "output": share} for name, share in (("Adelie", 0.68), ("Gentoo", 0.2), ("Chinstrap", 0.12))
+        ],
+        "contributions": [
+            {"column": column, "value": value, "contribution": given, "error": 0.01}
+            for column, value, given in zip(columns, values, gave, strict=True)
+        ],
+        "method": "permutation, 20 orders there and back",
+        "fidelity": None,
+        "additivity_error": 1e-16,
+        "n_background": 100,
+        "goal": text("another prediction than Adelie"),
+        "changes": [change | {"distance": 1.4}],
+        "neighbour": {
+            "row": 277,
+            "predicted": text("Chinstrap"),
+            "output": 0.55,
+            "distance": 3.2,
+            "n_reached": 40,
+            "changes": [{key: change[key] for key in ("column", "before", "after")}],
+        },
+        "n_sampled": 275,
+        "n_train": 275,
+        "notes": [],
+    }

@@ -10,9 +10,9 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from mercer._report import write_html
+from mercer._report import write_html, write_row_html
 from mercer._report.counts import from_counts
-from tests.report.samples import content, hostile_content
+from tests.report.samples import content, hostile_content, row_content
 
 TASKS = ["binary", "multiclass", "regression"]
 
@@ -23,7 +23,7 @@ def show(browser, tmp_path):
 
     def show(found, width=1280, scheme="light"):
         path = tmp_path / "report.html"
-        write_html(found, path)
+        (write_row_html if found.get("kind") == "row" else write_html)(found, path)
         metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
@@ -219,3 +219,54 @@ def test_the_page_is_whole_without_scripts(show):
         assert browser.find_element(By.ID, "m-f_beta").text
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def _broken_words(browser):
+    """Words of tables, captions and pictures that stand on two lines although nothing says that they may be broken."""
+    script = """
+        const broken = [], range = document.createRange();
+        const parts = document.querySelectorAll('#explained *, #contributions *, #changes *');
+        for (const e of parts) for (const node of e.childNodes) {
+            if (node.nodeType !== 3) continue;
+            for (const found of node.data.matchAll(/[\\p{L}\\p{N}_.]+/gu)) {
+                range.setStart(node, found.index); range.setEnd(node, found.index + found[0].length);
+                const tops = new Set([...range.getClientRects()].filter((r) => r.width > 0).map((r) => Math.round(r.top)));
+                if (tops.size > 1) broken.push(found[0]);
+            }
+        }
+        return broken"""
+    return browser.execute_script(script)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("task", TASKS)
+def test_what_the_model_goes_by_fits_its_screen(show, task, width):
+    browser = show(content(task), width)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert _broken_words(browser) == []
+    pictures = [each for each in browser.find_elements(By.CSS_SELECTOR, "#explained svg.chart") if each.is_displayed()]
+    assert pictures
+    for picture in pictures:
+        box = picture.rect
+        for text in picture.find_elements(By.CSS_SELECTOR, "text"):
+            assert text.rect["x"] >= box["x"] - 1, text.text
+            assert text.rect["x"] + text.rect["width"] <= box["x"] + box["width"] + 1, text.text
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("is_number", [False, True])
+def test_an_explained_row_fits_its_screen(show, is_number, width, scheme):
+    browser = show(row_content(is_number=is_number), width, scheme)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert _broken_words(browser) == []
+    bars = browser.find_elements(By.CSS_SELECTOR, "#contributions .bar")
+    assert [bar.get_attribute("class") for bar in bars] == ["bar", "bar bad", "bar", "bar"]
+    sizes = [bar.rect["width"] for bar in bars]
+    assert sizes[0] > sizes[1] > sizes[2] > sizes[3]
+
+
+def test_hostile_texts_of_an_explained_row_are_shown_as_they_are(show):
+    browser = show(row_content(text=lambda text: "</script><script>document.title='broken'</script>" + text))
+    assert browser.title.startswith("</script><script>document.title=")
+    assert browser.execute_script("return document.images.length") == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
@@ -27,7 +27,9 @@ from mercer._report.numbers import NOTHING
 if TYPE_CHECKING:
     from mercer._report.explained.content import RowContent
 
-_HALF = 14  # characters of a bar to either side
+_HALF, _LEAST_HALF = 14, 4  # characters of a bar to either side
+_TEXT, _LEAST_TEXT = 22, 8  # of names and values that bars make room for
+_FIGURES = 18  # for what a column gave, and the gaps
 _LEAST_ROWS, _OTHERS = 8, 16  # columns that are shown on a small screen, and lines that all else takes
 _MOST_CHANGES = 3
 _MOST_DIFFERENCES = 8
@@ -43,11 +45,11 @@ def plain_console() -> Console:
 
 def show_row(console: Console, content: RowContent) -> None:
     """An explained row."""
-    for part in _parts(content, is_whole=not console.is_terminal, height=console.size.height):
+    for part in _parts(content, not console.is_terminal, *console.size):
         console.print(part, highlight=False)
 
 
-def _parts(content: RowContent, *, is_whole: bool, height: int) -> Iterator[RenderableType]:
+def _parts(content: RowContent, is_whole: bool, width: int, height: int) -> Iterator[RenderableType]:
     yield Text.assemble((f"row {content['row']} of {content['source']}", "bold"))
     yield Text(prediction_words(content))
     if words := class_words(content):
@@ -55,7 +57,7 @@ def _parts(content: RowContent, *, is_whole: bool, height: int) -> Iterator[Rend
     yield Text("")
     yield Text(explained_words(content))
     most = len(content["contributions"]) if is_whole else max(_LEAST_ROWS, height - _OTHERS)
-    yield _bars(content, most, is_whole=is_whole)
+    yield _bars(content, most, None if is_whole else width)
     yield Text(sum_words(content), style="dim")
     yield Text("")
     yield Text("what would change the prediction", style="bold")
@@ -64,39 +66,50 @@ def _parts(content: RowContent, *, is_whole: bool, height: int) -> Iterator[Rend
         yield Text(note, style="yellow")
 
 
-def _bars(content: RowContent, most: int, *, is_whole: bool) -> Table:
-    """A bar for each column, to the right what speaks for the output and to the left what speaks against it."""
+def _bars(content: RowContent, most: int, width: int | None) -> Table:
+    """A bar for each column, to the right what speaks for the output and to the left what speaks against it.
+
+    `width` is that of the terminal; None: nothing is cut.
+    """
     shares = content["contributions"]
     largest = max((abs(share["contribution"]) for share in shares), default=0.0)
     decimals = share_decimals(shares)
+    shown = [(share["column"], share["value"] or NOTHING, share["contribution"]) for share in shares[:most]]
+    names, values = [name for name, _, _ in shown], [value for _, value, _ in shown]
+    half, *limits = (_HALF, None, None) if width is None else _fitting(width, names, values)
     table = _plain_table("column", "value", "", share_head(content))
-    table.columns[0].no_wrap = table.columns[2].no_wrap = table.columns[3].no_wrap = True
-    table.columns[1].overflow = "fold" if is_whole else "ellipsis"
-    table.columns[1].no_wrap = True
     table.columns[3].justify = "right"
-    for share in shares[:most]:
-        given = share["contribution"]
+    for name, value, given in shown:
         style = "" if not given else "blue" if given > 0 else "red"
-        table.add_row(
-            Text(share["column"]),
-            Text(share["value"] or NOTHING),
-            Text(_bar(given, largest), style=style),
-            signed(given, decimals),
-        )
+        texts = [Text(_cut(text, limit)) for text, limit in zip((name, value), limits, strict=True)]
+        table.add_row(*texts, Text(_bar(given, largest, half), style=style, no_wrap=True), signed(given, decimals))
     if rest := shares[most:]:
-        table.add_row(
-            Text(f"{len(rest)} others", style="dim"), "", "", signed(sum(share["contribution"] for share in rest), decimals)
-        )
+        together = signed(sum(share["contribution"] for share in rest), decimals)
+        table.add_row(Text(f"{len(rest)} others", style="dim"), "", "", together)
     return table
 
 
-def _bar(given: float, largest: float) -> str:
+def _fitting(width: int, names: Sequence[str], values: Sequence[str]) -> tuple[int, int, int]:
+    """Half the width of the bars, and the most characters of names and of values, so that a line fits a terminal."""
+    room = width - _FIGURES
+    longest_name, longest_value = (max(map(len, texts), default=0) for texts in (names, values))
+    half = min(_HALF, max(_LEAST_HALF, (room - min(longest_name, _TEXT) - min(longest_value, _TEXT) - 1) // 2))
+    texts = room - 2 * half - 1
+    most_name = min(longest_name, max(_LEAST_TEXT, texts - min(longest_value, _TEXT)))
+    return half, most_name, max(_LEAST_TEXT, texts - most_name)
+
+
+def _cut(text: str, most: int | None) -> str:
+    return text if most is None or len(text) <= most else text[: most - 1] + "…"
+
+
+def _bar(given: float, largest: float, half: int) -> str:
     """A bar about the middle of its place, to an eighth of a character on the right side."""
-    eighths = round(8 * _HALF * abs(given) / largest) if largest else 0
+    eighths = round(8 * half * abs(given) / largest) if largest else 0
     if given < 0:
-        return ("█" * max(1, round(eighths / 8))).rjust(_HALF) + "│" + " " * _HALF
+        return ("█" * max(1, round(eighths / 8))).rjust(half) + "│" + " " * half
     length = "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
-    return " " * _HALF + "│" + (length or ("▏" if given else "")).ljust(_HALF)
+    return " " * half + "│" + (length or ("▏" if given else "")).ljust(half)
 
 
 def _changes(content: RowContent, *, is_whole: bool) -> Iterator[RenderableType]:

@@ -31,30 +31,43 @@ class Unexplained(ValueError):
     """The method cannot explain the model; the message says why."""
 
 
-def contributions(found: TableModel, X: Any, background: Any, method: str = "auto", seed: int = 0) -> tuple[Explanation, Unit]:
+def contributions(
+    found: TableModel, X: Any, background: Any, method: str = "auto", seed: int = 0, n_evaluations: int | None = None
+) -> tuple[Explanation, Unit]:
     """An explanation with the axes row, feature and output, in the columns of X, and the unit that it is in.
 
     What trees and linear models give by their structure is given to what the preparation made of the columns, and added up for
     each column; methods by coalitions put rows together in the columns of the table itself. "auto" takes the structure where
-    that explains what the model predicts (probabilities, numbers), and coalitions otherwise.
+    that explains what the model predicts (probabilities, numbers), and coalitions otherwise: `n_evaluations` of them for a row,
+    where it is given.
     """
     if method in ("tree", "linear"):
         return _by_structure(found, X, background, method)
     if method == "auto":
-        for structural in ("tree", "linear"):
-            try:
-                explanation, unit = _by_structure(found, X, background, structural)
-            except Unexplained:
-                continue
-            if unit == found.unit:
-                return explanation, unit
-        method = "exact" if background.shape[1] <= MOST_EXACT else "permutation"
-    return _by_coalitions(found, X, background, method, seed), found.unit
+        if (structural := by_structure(found, X, background)) is not None:
+            return structural, found.unit
+        is_whole = background.shape[1] <= MOST_EXACT and (n_evaluations is None or n_evaluations >= 2 ** background.shape[1])
+        method = "exact" if is_whole else "permutation"
+    return _by_coalitions(found, X, background, method, seed, n_evaluations), found.unit
 
 
-def _by_coalitions(found: TableModel, X: Any, background: Any, method: str, seed: int) -> Explanation:
+def by_structure(found: TableModel, X: Any, background: Any) -> Explanation | None:
+    """From trees or coefficients where these explain what the model predicts; None where they do not."""
+    for method in ("tree", "linear"):
+        try:
+            explanation, unit = _by_structure(found, X, background, method)
+        except Unexplained:
+            continue
+        if unit == found.unit:
+            return explanation
+    return None
+
+
+def _by_coalitions(
+    found: TableModel, X: Any, background: Any, method: str, seed: int, n_evaluations: int | None
+) -> Explanation:
     """From rows that are partly the row and partly those of the background."""
-    n_evaluations = max(_FEWEST_EVALUATIONS, 2 * (2 * background.shape[1] + 1))
+    n_evaluations = n_evaluations or max(_FEWEST_EVALUATIONS, 2 * (2 * background.shape[1] + 1))
     try:
         if method == "exact":
             explanation = ExactExplainer(found, background)(X)

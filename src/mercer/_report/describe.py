@@ -27,7 +27,7 @@ from mercer._tables import Table, as_table
 
 PHASES = ("test", "importance", "errors", "explanations", "learning")
 
-_IMPORTANCE_SHARE, _EXPLANATION_SHARE = 0.3, 0.3  # of the time that is left after the test
+_IMPORTANCE_SHARE, _EXPLANATION_SHARE = 0.25, 0.4  # of the time that is left after the test
 
 
 def describe(
@@ -111,8 +111,8 @@ def describe(
     try:
         rows = Rows.of(model, classes, train, test, numbers)
         explained, explanation_notes = explain_model(rows, y_train, errors, seed, _EXPLANATION_SHARE * seconds)
-    except ValueError as error:  # a model that gives NaN for rows put together, say: the rest of the report stands
-        explained, explanation_notes = None, [f"Explanations: there are none ({error})."]
+    except Exception as error:  # a model may fail at rows that are put together: the rest of the report stands
+        explained, explanation_notes = None, [f"Explanations: there are none ({type(error).__name__}: {error})."]
     tell("learning")
     learning, learning_note = learning_curve(model, train, y_train, strata, measure, seed, start + seconds)
     cv_score, cv_spread = _natural(cv_score, measure), _finite(cv_spread)

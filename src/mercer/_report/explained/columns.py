@@ -18,6 +18,7 @@ from mercer.inspection import Explanation
 _MOST_COLUMNS = 10
 _MOST_SHARES = 8
 _MOST_WORDS = 8
+ROUNDING = 1e-9  # of what the leading column gives: less is nothing
 _OTHERS, _MISSING = "(others)", "(missing)"
 _SECONDS_OF_YEAR = 365.2425 * 86400
 
@@ -44,7 +45,7 @@ class Leading:
     def order(self) -> list[int]:
         """The columns that gave something, most first."""
         found = np.argsort(-self.sizes, kind="stable").tolist()
-        return [j for j in found if self.sizes[j] > 0]
+        return [j for j in found if self.sizes[j] > ROUNDING * max(1e-3, float(self.sizes.max(initial=0.0)))]
 
 
 def swarm_of(leading: Leading, table: Table, label: str | None) -> Swarm:

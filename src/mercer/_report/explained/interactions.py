@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer._report.explained.columns import Leading
+from mercer._report.explained.columns import ROUNDING, Leading
 from mercer._report.explained.model_content import Interactions, Pair
 from mercer.inspection import h_statistic
 
@@ -46,7 +46,8 @@ def interactions_of(
         )
         for i, k in combinations(range(len(columns)), 2)
     ]
-    pairs.sort(key=lambda pair: -pair["size"])
+    nothing = ROUNDING * float(leading.sizes.max())
+    pairs = sorted((pair for pair in pairs if pair["size"] > nothing), key=lambda pair: -pair["size"])
     return Interactions(pairs=pairs[:_MOST_PAIRS], n_rows=int(found.n_samples)), None
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mercer._arrays import FloatArray
-from mercer._explaining.contributions import MOST_EXACT, contributions
+from mercer._explaining.contributions import MOST_EXACT, by_structure, contributions
 from mercer._explaining.table_model import TableModel, Unit
 from mercer._report.content import RowError
 from mercer._report.explained.columns import Leading, dependence_of, shares_of, swarm_of
@@ -22,7 +23,8 @@ from mercer.inspection import Explanation
 
 _MOST_ROWS = 300
 _FIRST_ROWS = 8
-_N_BACKGROUND, _LEAST_BACKGROUND = 100, 10
+_ENOUGH_ROWS = 60  # that more background rows and coalitions are better than more rows
+_N_TIMED, _SLOW = (100, 2000), 0.02  # rows whose prediction is timed, and seconds that the first may take before the others
 _N_COALITIONS = 500  # for one row
 _MOST_SWARMS = 3
 _MOST_DEPENDENCES = 4
@@ -53,17 +55,23 @@ def explain_model(
     """All of it, with notes on what the time did not allow; None where the model is too slow to explain a few rows."""
     start = time.monotonic()
     found, notes = rows.found, []
-    background, per_row = _background(rows, seed, seconds * _SHARES[0])
-    if background is None:
-        note = f"Explanations: one prediction takes {1e3 * per_row:.3g} ms, too long to explain rows in the time of the report."
+    per_row = _seconds_per_row(rows)
+    background_order = np.random.default_rng([seed, 0]).permutation(rows.train.n_rows)
+    plan = _plan(rows, background_order, per_row, seconds * _SHARES[0])
+    if plan is None:
+        note = f"Explanations: predictions take {1e3 * per_row:.3g} ms a row, too long for them in the time of the report."
         return None, [note]
-    order = np.random.default_rng([seed, 1]).permutation(rows.test.n_rows)
-    wrong = _places_of(errors, rows.numbers)
-    explanation, unit, explained = _explained(rows, background, [*wrong, *order], seed, start + _SHARES[0] * seconds)
-    if len(explained) < min(_MOST_ROWS, rows.test.n_rows):
+    background = rows.train.take(np.sort(background_order[: plan.n_background]))
+
+    def explain(places: IntArray) -> Explanation:
+        return _explained(rows, background, plan, places, seed, math.inf)[0]
+
+    wrong = _explained_errors(rows, errors[:_MOST_ERRORS], explain)
+    order = np.random.default_rng([seed, 1]).permutation(rows.test.n_rows)[:_MOST_ROWS]
+    explanation, unit, explained = _explained(rows, background, plan, order, seed, start + _SHARES[0] * seconds)
+    if len(explained) < len(order):
         notes.append(f"Explanations: the time allowed {len(explained)} of {rows.test.n_rows} test rows.")
-    n_wrong = min(len(wrong), len(explained))
-    table = as_table(rows.test.take(np.asarray(explained, dtype=np.intp)), "X_test")
+    table = as_table(rows.test.take(explained), "X_test")
     shown = [Leading.of(explanation, output) for output in _outputs_shown(found, y_train)]
     interactions, pairs_note = interactions_of(rows, shown[0], per_row, seed, start + _SHARES[1] * seconds)
     surrogate, tree_note = surrogate_of(rows, seed, per_row, seconds)
@@ -77,47 +85,68 @@ def explain_model(
         swarms=[swarm_of(each, table, _label(found, each.output)) for each in shown],
         dependence=_dependences(found, shown, table),
         interactions=interactions,
-        errors=_explained_errors(found, explanation[:n_wrong], errors, table),
+        errors=wrong,
         surrogate=surrogate,
     )
     return content, notes
 
 
-def _background(rows: Rows, seed: int, seconds: float) -> tuple[Any, float]:
-    """Training rows that stand for what is not known, fewer where predictions are slow, and the time of one prediction."""
-    order = np.random.default_rng([seed, 0]).permutation(rows.train.n_rows)
-    background = rows.train.take(np.sort(order[:_N_BACKGROUND]))
-    rows.found(background)  # once for what is only done the first time
-    begin = time.perf_counter()
-    rows.found(background)
-    per_row = (time.perf_counter() - begin) / background.shape[0]
-    n_columns = background.shape[1]
-    n_coalitions = 2**n_columns if n_columns <= MOST_EXACT else max(_N_COALITIONS, 4 * n_columns + 2)
-    affordable = int(seconds / 2 / max(per_row * n_coalitions * _FIRST_ROWS, 1e-12))
-    if rows.found.preparation is None and affordable < _LEAST_BACKGROUND:
-        return None, per_row
-    n_background = min(background.shape[0], max(_LEAST_BACKGROUND, affordable))
-    return rows.train.take(np.sort(order[:n_background])), per_row
+@dataclass(frozen=True)
+class _Plan:
+    """How much of the model is asked for: background rows, and coalitions for one row where it has no structure to read."""
+
+    n_background: int
+    n_evaluations: int | None  # None: as many as the explainer takes by itself
+
+    def cost(self, n_columns: int) -> int:
+        """The predictions for one row."""
+        whole = 2**n_columns if n_columns <= MOST_EXACT else max(_N_COALITIONS, 4 * n_columns + 2)
+        return self.n_background * (whole if self.n_evaluations is None else min(self.n_evaluations, whole))
+
+
+def _plan(rows: Rows, background_order: IntArray, per_row: float, seconds: float) -> _Plan | None:
+    """The best plan by which enough rows can be explained in the time; None where the least one is good for none."""
+    n_columns = len(rows.train.names)
+    orders = [2 * (n_columns + 1) * count for count in (3, 1)]  # as many orders of the columns, there and back
+    plans = [_Plan(100, None), _Plan(30, None), _Plan(30, orders[0]), _Plan(15, orders[0]), _Plan(10, orders[1])]
+    background = rows.train.take(background_order[: plans[0].n_background])
+    if by_structure(rows.found, rows.test.take(np.arange(1)), background) is not None:
+        return plans[0]
+    for plan in plans:
+        if plan.cost(n_columns) * per_row * min(_ENOUGH_ROWS, rows.test.n_rows) <= seconds:
+            return plan
+    return plans[-1] if plans[-1].cost(n_columns) * per_row * _FIRST_ROWS <= seconds else None
+
+
+def _seconds_per_row(rows: Rows) -> float:
+    """Of predictions of many rows at once, as explanations ask for them; of few rows where even these are slow."""
+    took, n_rows = 0.0, 0
+    for n_rows in _N_TIMED:
+        timed = rows.train.take(np.arange(n_rows) % rows.train.n_rows)
+        rows.found(timed)  # once for what is only done the first time
+        begin = time.perf_counter()
+        rows.found(timed)
+        took = time.perf_counter() - begin
+        if took > _SLOW:
+            break
+    return took / n_rows
 
 
 def _explained(
-    rows: Rows, background: Any, places: Sequence[int], seed: int, deadline: float
-) -> tuple[Explanation, Unit, list[int]]:
-    """Test rows in a given order, in parts that grow, until there are enough or the time is up."""
-    distinct = list(dict.fromkeys(int(place) for place in places))[:_MOST_ROWS]
+    rows: Rows, background: Any, plan: _Plan, places: IntArray, seed: int, deadline: float
+) -> tuple[Explanation, Unit, IntArray]:
+    """Test rows in a given order, in parts that grow, until all are explained or the time is up."""
     parts: list[Explanation] = []
     done, size, unit = 0, _FIRST_ROWS, rows.found.unit
-    while done < len(distinct):
+    while done < len(places) and size >= 1:
         begin = time.monotonic()
-        part = np.asarray(distinct[done : done + size], dtype=np.intp)
-        explanation, unit = contributions(rows.found, rows.test.take(part), background, seed=seed)
+        part = rows.test.take(places[done : done + size])
+        explanation, unit = contributions(rows.found, part, background, seed=seed, n_evaluations=plan.n_evaluations)
         parts.append(explanation)
-        done += len(part)
+        done += len(explanation)
         left, took = deadline - time.monotonic(), time.monotonic() - begin
-        size = min(4 * size, int(size * left / max(took, 1e-9)))
-        if size < 1:
-            break
-    return _joined(parts), unit, distinct[:done]
+        size = int(min(4 * size, max(0.0, size * left / max(took, 1e-9))))
+    return _joined(parts), unit, places[:done]
 
 
 def _joined(parts: Sequence[Explanation]) -> Explanation:
@@ -150,7 +179,8 @@ def _label(found: TableModel, output: int) -> str | None:
 def _dependences(found: TableModel, shown: Sequence[Leading], table: Table) -> list[Any]:
     """Of the columns that give most over all outputs shown, each for the output that it gives most to."""
     sizes: FloatArray = np.stack([each.sizes for each in shown])
-    leading = [j for j in np.argsort(-sizes.max(axis=0), kind="stable").tolist() if sizes[:, j].max() > 0]
+    in_use = {j for each in shown for j in each.order}
+    leading = [j for j in np.argsort(-sizes.max(axis=0), kind="stable").tolist() if j in in_use]
     best = sizes.argmax(axis=0)
     return [
         dependence_of(shown[best[j]].values[:, j], table, j, _label(found, shown[best[j]].output))
@@ -158,17 +188,18 @@ def _dependences(found: TableModel, shown: Sequence[Leading], table: Table) -> l
     ]
 
 
-def _places_of(errors: Sequence[RowError], numbers: IntArray) -> list[int]:
-    place = {number: at for at, number in enumerate(numbers.tolist())}
-    return [place[error["row"]] for error in errors[:_MOST_ERRORS]]
-
-
 def _explained_errors(
-    found: TableModel, explanation: Explanation, errors: Sequence[RowError], table: Table
+    rows: Rows, errors: Sequence[RowError], explain: Callable[[IntArray], Explanation]
 ) -> list[ExplainedError]:
     """For each of the worst errors what spoke for the class that it was wrongly given, or for the number."""
+    if not errors:
+        return []
+    found = rows.found
+    place_of = {number: place for place, number in enumerate(rows.numbers.tolist())}
+    places = np.asarray([place_of[error["row"]] for error in errors], dtype=np.intp)
+    explanation, table = explain(places), as_table(rows.test.take(places), "X_test")
     made = []
-    for place, error in enumerate(errors[: len(explanation)]):
+    for place, error in enumerate(errors):
         output = 0 if found.classes is None else list(map(str, found.classes)).index(error["predicted"])
         part = explanation[place, :, output]
         made.append(

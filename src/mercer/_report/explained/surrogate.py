@@ -96,16 +96,21 @@ class _Names:
 
 
 def _lines(tree: Any, names: _Names, classes: tuple[Any, ...] | None) -> Iterator[TreeLine]:
-    """The nodes, each below the one that it comes from."""
+    """The nodes, each below the one that it comes from; where all below one say the same, it is a leaf."""
     nodes = tree.tree_
 
     def says(node: int) -> str:
         value = np.asarray(nodes.value[node]).reshape(-1)
         return number(float(value[0])) if classes is None else str(tree.classes_[int(value.argmax())])
 
+    def below(node: int) -> set[str]:
+        """All that is said at the leaves below a node."""
+        low, high = int(nodes.children_left[node]), int(nodes.children_right[node])
+        return {says(node)} if low < 0 else below(low) | below(high)
+
     def walk(node: int, depth: int, rule: str) -> Iterator[TreeLine]:
         low, high = int(nodes.children_left[node]), int(nodes.children_right[node])
-        is_leaf = low < 0 or low == high
+        is_leaf = low < 0 or len(below(node)) == 1
         yield TreeLine(depth=depth, rule=rule, says=says(node), n=int(nodes.n_node_samples[node]), is_leaf=is_leaf)
         if not is_leaf:
             feature, threshold = int(nodes.feature[node]), float(nodes.threshold[node])

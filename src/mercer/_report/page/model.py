@@ -121,6 +121,9 @@ def _interactions(found: Interactions, whole: ModelExplained, target: str) -> Ht
         f"that is of the {_output_words(whole, None, target)}; from {plural(found['n_rows'], 'test row')}. A large share of "
         "little is of no weight."
     )
+    if not found["pairs"]:
+        nothing = f"None of the leading columns act together, by {plural(found['n_rows'], 'test row')}: what they do adds up."
+        return tag("p", nothing)
     heads = [Head("Columns", "text"), Head("H", "number", True), Head("Size", "number", True)]
     lines = [
         [
