@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from collections.abc import Mapping
 from typing import Any
 
@@ -95,7 +94,7 @@ def _suitable(model: Any, X: Any, background: Any, options: Mapping[str, Any]) -
     rows = Background.of(sample(X) if background is None else background)
     asks_method = options.get("response_method", "auto") != "auto"
     for method in _AUTOMATIC:
-        if not _exists(method) or (asks_method and method in _BY_STRUCTURE):
+        if asks_method and method in _BY_STRUCTURE:
             continue
         if method == "exact" and rows.rows.shape[-1] > _MOST_EXACT:
             continue
@@ -110,7 +109,3 @@ def _suitable(model: Any, X: Any, background: Any, options: Mapping[str, Any]) -
 def _explainer(method: str) -> Any:
     module, name = _EXPLAINERS[method]
     return getattr(importlib.import_module(module), name)
-
-
-def _exists(method: str) -> bool:
-    return importlib.util.find_spec(_EXPLAINERS[method][0]) is not None
