@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchmarks._case import Case
-from benchmarks.inspection import games, lime, selection
+from benchmarks.inspection import games, lime, models, selection, trees
 
 
 def cases() -> Iterator[Case]:
-    for module in (games, lime, selection):
+    for module in (games, lime, models, selection, trees):
         yield from module.cases()

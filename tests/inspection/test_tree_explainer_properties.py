@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from mercer.inspection._tree_sum import TreeSum
+from mercer._native import kernels
+from mercer._trees.store import NODE, TreeStore
+from mercer.inspection._tree_models import part_of
+from mercer.inspection._tree_sum import Output, TreeSum
 from tests.inspection.tree_cases import random_sum, trees_of
 from tests.reference import tree_shapley as reference
 
@@ -103,22 +106,14 @@ def test_features_that_no_split_asks_for_are_worth_nothing(seed):
 
 
 def test_features_that_play_the_same_part_have_the_same_value():
-    sums = random_sum(0, 2, 1)
-    nodes = sums.store.trees.nodes
     # x0 and x1 in turn at the root and below it: what both satisfy is worth one.
-    from mercer._native import kernels
-    from mercer._trees.store import NODE, TreeStore
-    from mercer.inspection._tree_sum import Output
-
-    assert nodes.shape[1] == NODE.itemsize
-    and_tree = [(0.0, 0, 4), (0.0, 1, 3), (1.0, 0, 0), (0.0, 0, 0), (0.0, 0, 0)]
-    array = np.array([*and_tree, *[(t, 1 - f if r else 0, r) for t, f, r in and_tree]], dtype=NODE)
-    trees = kernels.Trees(
-        array.view(np.uint8).reshape(-1, 16).copy(), np.empty(0, np.uint32), np.array([5, 5]), np.zeros(2, np.int64), 2
-    )
-    cover = np.tile([8.0, 4.0, 2.0, 2.0, 4.0], 2)
-    store = TreeStore(trees, np.zeros(10), np.zeros(10, np.int64), cover)
-    both = TreeSum(store, (Output(np.where(array["right"] == 0, array["threshold"], 0.0)),), np.asarray, np.asarray)
+    one = [(0.0, 0, 4), (0.0, 1, 3), (1.0, 0, 0), (0.0, 0, 0), (0.0, 0, 0)]
+    other = [(threshold, 1 - feature if right else 0, right) for threshold, feature, right in one]
+    nodes = np.array([*one, *other], dtype=NODE)
+    structure = np.array([5, 5]), np.zeros(2, np.int64), 2
+    trees = kernels.Trees(nodes.view(np.uint8).reshape(-1, NODE.itemsize), np.empty(0, np.uint32), *structure)
+    store = TreeStore(trees, np.zeros(10), np.zeros(10, np.int64), np.tile([8.0, 4.0, 2.0, 2.0, 4.0], 2))
+    both = TreeSum(store, (Output(np.where(nodes["right"] == 0, nodes["threshold"], 0.0)),), np.asarray, np.asarray)
     for row in ([-1.0, -1.0], [1.0, 1.0]):
         values = both.path_dependent(np.array([row]), 1)[0, :, 0]
         assert values[0] == pytest.approx(values[1], abs=1e-15)
@@ -129,9 +124,6 @@ def test_features_that_play_the_same_part_have_the_same_value():
 def test_the_values_of_a_sum_are_the_sums_of_values(seed):
     sums = random_sum(seed, 10, 20, n_trees=3)
     rows = _rows(sums, seed, 2)
-    from mercer.inspection._tree_models import part_of
-    from mercer.inspection._tree_sum import Output
-
     starts, total = sums.store.starts, 0.0
     for t in range(3):
         one = TreeSum(
@@ -139,3 +131,50 @@ def test_the_values_of_a_sum_are_the_sums_of_values(seed):
         )
         total = total + one.path_dependent(rows, 1)
     np.testing.assert_allclose(sums.path_dependent(rows, 1), total, atol=1e-12)
+
+
+@settings(max_examples=6, deadline=None)
+@given(_SEEDS, st.sampled_from([(4, 6), (9, 9), (9, 30)]))
+def test_many_rows_are_explained_as_one_is(seed, shape):
+    """Many rows are looked up in tables, one is walked for."""
+    sums = random_sum(seed, *shape, n_trees=3, spread=0.8)
+    rows, background = _rows(sums, seed, 2000), _rows(sums, seed + 7, 300)
+    for has_pairs in (False, True):
+        many = sums.path_dependent(rows, 2, has_pairs=has_pairs)
+        between = sums.interventional(rows, background, 2, has_pairs=has_pairs)
+        ones = np.ones((1, len(background)))
+        for i in (0, 1, 1999):
+            row = rows[i : i + 1]
+            np.testing.assert_allclose(many[i : i + 1], sums.path_dependent(row, 1, has_pairs=has_pairs), atol=1e-11)
+            walked = sums.interventional(row, background, 1, scales=ones, has_pairs=has_pairs)
+            np.testing.assert_allclose(between[i : i + 1], walked, atol=1e-11)
+
+
+def test_kernels_refuse_what_would_leave_their_arrays():
+    sums = random_sum(0, 3, 4)
+    trees, values, rows = sums.store.trees, sums.outputs[0].values, np.zeros((2, 3))
+    first, out = np.array([0]), np.zeros((2, 3))
+    given = {"chosen": first, "cover": sums.store.weight, "values": values, "rows": rows, "out": out}
+    wrong = {
+        "chosen": [np.array([1]), np.array([-1])],
+        "cover": [np.ones(2)],
+        "values": [np.ones(2)],
+        "rows": [np.zeros((2, 2)), np.zeros((3, 3))],
+        "out": [np.zeros((2, 4)), np.zeros((1, 3))],
+    }
+    for name, each in wrong.items():
+        for value in each:
+            args = {**given, name: value}
+            common = (trees, args["chosen"], args["cover"], args["values"], args["rows"])
+            with pytest.raises(ValueError):
+                kernels.add_path_dependent(*common, False, args["out"], 1)
+            with pytest.raises(ValueError):
+                kernels.add_interventional(*common, rows, None, False, args["out"], 1)
+    with pytest.raises(ValueError):
+        kernels.add_interventional(trees, first, sums.store.weight, values, rows, np.zeros((2, 4)), None, False, out, 1)
+    with pytest.raises(ValueError):
+        kernels.add_interventional(trees, first, sums.store.weight, values, rows, rows, np.ones((2, 3)), False, out, 1)
+    with pytest.raises(ValueError):
+        kernels.add_path_dependent(trees, first, sums.store.weight, values, rows, True, out, 1)
+    nothing = np.full(len(values), np.nan)
+    kernels.add_path_dependent(trees, first, nothing, nothing, rows, False, out, 1)  # nonsense, and no crash
