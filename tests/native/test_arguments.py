@@ -120,6 +120,12 @@ def _predictions(number, *rest):
     return [kernels.Trees(*_trees()), 0, 2, _tree_rows(number), *rest, 2]
 
 
+def _replacement(dtype):
+    """Rows whose first features are replaced by those of other rows: groups, columns, donors and orders."""
+    X, group = np.ones((SIZE, SIZE), dtype=dtype), np.array([0, 1, 0, -1, -1, -1], dtype=np.int32)
+    return [X, group, np.arange(SIZE, dtype=np.int32), X.copy(), np.zeros((SIZE, SIZE), dtype=np.uint32)]
+
+
 def _tally(shape, *weights):
     """The arguments of a tally: in int64, or in float64 with weights."""
     labels, dtype = np.arange(SIZE) - 1, np.float64 if weights else np.int64
@@ -370,6 +376,25 @@ READY = {
         2,
     ],
     "leaf_numbers": lambda number: _predictions(number, _guarded((SIZE, 2), np.int64)),
+    "replaced_sums": lambda number: [
+        *_predictions(number)[:3],
+        np.random.RandomState(0).rand(6, 3),
+        np.ones(2),
+        *_replacement([np.float64, np.float32][number]),
+        2,
+        _guarded((2 * SIZE, 3 * SIZE), np.float64),
+        2,
+    ],
+    "weighted_walk": lambda number: [
+        *_predictions(number)[:3],
+        np.random.RandomState(0).rand(6, 3),
+        np.ones(2),
+        np.ones(6),
+        np.full(SIZE, -1, dtype=np.int32),
+        np.ones((2, SIZE), dtype=[np.float64, np.float32][number]),
+        _guarded((3, SIZE), np.float64),
+        2,
+    ],
     "distances": lambda number: [
         "manhattan",
         *(np.ones((SIZE, SIZE), dtype=[np.float64, np.float32][number]) for _ in range(2)),
