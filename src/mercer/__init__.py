@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         cluster as cluster,
         combine as combine,
         compose as compose,
+        conformal as conformal,
         covariance as covariance,
         cross_decomposition as cross_decomposition,
         datasets as datasets,

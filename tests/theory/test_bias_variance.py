@@ -45,6 +45,12 @@ def test_a_shrunken_mean_has_the_bias_and_the_variance_of_the_textbook():
     assert 0 < found.standard_errors["variance"] < 0.01
 
 
+def test_the_bias_of_few_rounds_does_not_hold_their_variance():
+    law = RegressionLaw(lambda random, n: np.zeros((n, 1)), lambda X: np.full(len(X), 2.0), noise=3.0)
+    found = [bias_variance(Mean(), law, 20, X_test=[[0.0]], n_rounds=4, random_state=seed).bias for seed in range(200)]
+    assert abs(np.mean(found)) < 4 * np.std(found) / np.sqrt(200) < 0.11  # a quarter of the variance, 9 / 20
+
+
 def test_least_squares_has_no_bias_on_a_line_and_its_variance_is_that_of_the_formula():
     n, d = 25, 2
     found = bias_variance(LinearRegression(fit_intercept=False), LINE, n, n_rounds=1500, random_state=0)

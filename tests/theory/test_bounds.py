@@ -215,7 +215,7 @@ def test_trees_are_counted_and_told(two_classes):
     splits = model.get_n_leaves() - 1
     assert table["Occam"].bound.bits == (2 * splits + 1) + splits * (2 + 64) + (splits + 1)
     catalan = math.comb(2 * splits, splits) / (splits + 1)
-    ways = math.log(catalan) + splits * math.log(4 * 300) + (splits + 1) * math.log(2)
+    ways = math.log(catalan) + splits * math.log(4 * 301) + (splits + 1) * math.log(2)
     assert table["growth of trees"].bound.log_size == pytest.approx(ways)
 
 
@@ -288,3 +288,39 @@ def test_stumps_on_a_line_have_dimension_two_and_free_trees_shatter_what_they_ar
 def test_too_many_points_are_refused():
     with pytest.raises(InvalidParameterError, match="16 at most"):
         shatters(DecisionTreeClassifier(), np.zeros((17, 1)))
+
+
+# ---- formulas, written out once more
+
+
+def _root(x):
+    return math.sqrt(x)
+
+
+L20, L40 = math.log(20), math.log(40)  # ln(1/delta), ln(2/delta)
+FORMULAS = [
+    (Hoeffding(m=200, delta=0.05, risk=0.1, span=2.0), 0.1 + 2 * _root(L20 / 400)),
+    (McDiarmid(m=200, delta=0.05, risk=0.1, scale=3.0), 0.1 + 3 * _root(L20 / 400)),
+    (Bernstein(m=200, delta=0.05, variance=0.04), _root(0.08 * L20 / 200) + L20 / 600),
+    (EmpiricalBernstein(m=200, delta=0.05, variance=0.04), _root(0.08 * L40 / 200) + 7 * L40 / (3 * 199)),
+    (FiniteClass(m=200, delta=0.05, size=50), _root((math.log(50) + L20) / 400)),
+    (RealizableFiniteClass(m=200, delta=0.05, size=50), (math.log(50) + L20) / 200),
+    (Massart(m=200, delta=0.05, log_size=3.0), _root(6 / 200) + _root(L20 / 400)),
+    (VC(m=200, delta=0.05, dimension=2), _root(2 * math.log(1 + 200 + 19900) / 200) + _root(L20 / 400)),
+    (RealizableVC(m=200, delta=0.05, dimension=1), 2 / 200 * (math.log2(401) + math.log2(40))),
+    (Rademacher(m=200, delta=0.05, complexity=0.03), 0.06 + _root(L20 / 400)),
+    (EmpiricalRademacher(m=200, delta=0.05, complexity=0.03), 0.06 + 3 * _root(L40 / 400)),
+    (Margin(m=200, delta=0.05, complexity=0.03, margin=0.5), 0.12 + 3 * _root(L40 / 400)),
+    (BoostingMargin(m=200, delta=0.05, dimension=1, margin=0.5), 4 * _root(2 * math.log(201) / 200) + _root(L20 / 400)),
+    (Occam(m=200, delta=0.05, bits=10.0), _root((10 * math.log(2) + L20) / 400)),
+    (McAllester(m=200, delta=0.05, divergence=2.0), _root((2 + math.log(2 * _root(200) / 0.05)) / 400)),
+    (Seeger(m=200, delta=0.05, divergence=2.0), 1 - math.exp(-(2 + math.log(2 * _root(200) / 0.05)) / 200)),
+    (DeletedNeighbors(m=200, delta=0.05, n_neighbors=3), _root(19 / 10)),
+    (Compression(m=200, delta=0.05, n_kept=2), 1 - (0.05 / (201 * 19900)) ** (1 / 198)),
+    (BinomialTest(m=200, delta=0.05), 1 - 0.05 ** (1 / 200)),
+]
+
+
+@pytest.mark.parametrize(("made", "expected"), FORMULAS, ids=lambda each: type(each).__name__)
+def test_a_bound_is_its_formula(made, expected):
+    assert made.value == pytest.approx(expected, rel=1e-9)

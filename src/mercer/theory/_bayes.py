@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from scipy.integrate import quad
 from sklearn.utils import column_or_1d
 
 from mercer._assessment.intervals import wilson
 from mercer._labels import code_labels, require_two_classes
-from mercer._params import Integer, Interval, InvalidParameterError, NumberOfJobs, Real, check_value, check_values
+from mercer._params import Integer, InvalidParameterError, NumberOfJobs, Real, check_value, check_values
 from mercer._rows import count_rows
-
-Density = Callable[[float], float]
-
-_N_PANELS = 64  # of the support, so that jumps of densities are no longer than a panel
 
 
 @dataclass(frozen=True)
@@ -31,34 +24,43 @@ class BayesError:
     ----------
     error : float
         The error of the best classifier.
-    common_area : float
-        The integral of the smaller of two densities, or of all densities' smallest.
     uncertainty : float
-        Of the integration.
+        A bound of the quadrature, or the standard error of the draws.
+    common_area : float or None
+        Two classes: the integral of the smaller of their densities.
     """
 
     error: float
-    common_area: float
     uncertainty: float
+    common_area: float | None
 
 
 def bayes_error(
-    densities: Sequence[Density], support: tuple[float, float], *, priors: Any = None, points: Sequence[float] = ()
+    densities: Sequence[Any],
+    priors: Any = None,
+    *,
+    bounds: Any = None,
+    n_features: int | None = None,
+    n_samples: int = 100_000,
+    random_state: Any = None,
 ) -> BayesError:
-    r"""The error of the best classifier of classes whose densities on a line are known.
+    r"""The error of the best classifier of classes whose densities are known.
 
     .. math:: R^* = 1 - \int \max_k \pi_k f_k(x) \, dx
 
     Parameters
     ----------
-    densities : sequence of callables
-        ``f(x)`` at a number. Each must integrate to one over the support.
-    support : tuple of float
-        Where they are not zero.
+    densities : sequence of callables or frozen laws of scipy.stats
+        One a class. A callable takes a vector of values where there is one column, else a matrix (n, n_features).
     priors : array-like or None, default=None
         Probabilities of the classes; None are equal ones.
-    points : sequence of float, default=()
-        Where densities jump or have kinks, for more digits.
+    bounds : pair of numbers, or a pair for each column, default=None
+        Where the densities live; None: everywhere.
+    n_features : int or None, default=None
+        None: what the laws say, or one.
+    n_samples : int, default=100000
+        Draws of each class, beyond two columns.
+    random_state : int, RandomState or None, default=None
 
     Returns
     -------
@@ -66,45 +68,31 @@ def bayes_error(
 
     Notes
     -----
-    With two equally likely classes it is half of the area under both curves. Where there are more columns,
-    `ClassificationLaw.bayes_error` is the mean over rows that are drawn.
+    The risk of `mercer.bayes.BayesClassifier`: by quadrature in one and two dimensions, by draws beyond. With two equally
+    likely classes it is half of the area under both curves.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from mercer.theory import bayes_error
-    >>> rising = lambda x: 1.5 * x**2 + x if 0 <= x <= 1 else 0.0
-    >>> flat = lambda x: 1.0 if 0.75 <= x <= 1.75 else 0.0
-    >>> found = bayes_error([rising, flat], (0, 1.75), points=[0.75, 1])
-    >>> round(found.error, 9), round(found.common_area, 9)
+    >>> rising = lambda x: np.where((x >= 0) & (x <= 1), 1.5 * x**2 + x, 0.0)
+    >>> flat = lambda x: np.where((x >= 0.75) & (x <= 1.75), 1.0, 0.0)
+    >>> found = bayes_error([rising, flat], bounds=(0, 1.75))
+    >>> round(found.error, 6), round(found.common_area, 6)
     (0.125, 0.25)
 
     References
     ----------
     L. Devroye, L. Györfi and G. Lugosi, A Probabilistic Theory of Pattern Recognition, Springer 1996, chapter 2.
     """
-    owner = "bayes_error"
-    low, high = check_value(owner, "support", tuple(support), Interval())
-    if len(densities) < 2:
-        raise InvalidParameterError(f"{owner}: densities has {len(densities)} entries; there must be two classes or more.")
-    shares = np.full(len(densities), 1 / len(densities)) if priors is None else np.asarray(priors, dtype=np.float64)
-    if shares.shape != (len(densities),) or shares.min() < 0 or not math.isclose(shares.sum(), 1, abs_tol=1e-9):
-        raise InvalidParameterError(
-            f"{owner}: priors={priors!r} is not valid; it must have a share for each class, of sum one."
-        )
-    ends = np.unique([*np.linspace(low, high, _N_PANELS + 1), *(p for p in points if low < p < high)])
-    for place, density in enumerate(densities):
-        area, _ = _integral(density, ends)
-        if not math.isclose(area, 1, rel_tol=1e-3):
-            raise InvalidParameterError(f"{owner}: densities[{place}] integrates to {area:.6g} over the support, not to 1.")
-    right, uncertainty = _integral(lambda x: max(s * f(x) for s, f in zip(shares, densities, strict=True)), ends)
-    common, _ = _integral(lambda x: min(f(x) for f in densities), ends)
-    return BayesError(max(0.0, 1 - right), common, uncertainty)
+    from mercer.bayes import BayesClassifier
 
-
-def _integral(function: Density, ends: npt.NDArray[np.float64]) -> tuple[float, float]:
-    # Jumps inside a panel cost digits and say so in the uncertainty; a warning for each would say it again.
-    parts = [quad(function, a, b, limit=100, full_output=1)[:2] for a, b in pairwise(ends)]
-    return math.fsum(value for value, _ in parts), math.fsum(error for _, error in parts)
+    options = {"n_samples": n_samples, "random_state": random_state}
+    risk = BayesClassifier(densities, priors, bounds=bounds, n_features=n_features).risk(**options)
+    area = None
+    if len(densities) == 2:
+        area = 2 * BayesClassifier(densities, bounds=bounds, n_features=n_features).risk(**options).value
+    return BayesError(risk.value, risk.error, area)
 
 
 @dataclass(frozen=True)

@@ -64,14 +64,14 @@ def tree_size(estimator: Any) -> int:
 
 
 def read_growth(estimator: Any, sample: Sample) -> Reading:
-    """Trees with s splits: Catalan's number of shapes, d columns and m places for each split, K labels for each leaf.
+    """Trees with s splits: Catalan's number of shapes, d columns and m + 1 places for each split, K labels for each leaf.
 
     The number of splits is read off the tree, so that each s has a share 1 / ((s + 1) (s + 2)) of delta.
     """
     sample.require_classes(two=False)
     splits = tree_size(estimator)
     shapes = float(gammaln(2 * splits + 1) - 2 * gammaln(splits + 1)) - math.log(splits + 1)
-    labellings = splits * math.log(max(estimator.n_features_in_ * sample.m, 1)) + (splits + 1) * math.log(len(sample.classes))
+    labellings = splits * math.log(estimator.n_features_in_ * (sample.m + 1)) + (splits + 1) * math.log(len(sample.classes))
     delta = sample.delta / ((splits + 1) * (splits + 2))
     return Reading(
         Massart(m=sample.m, delta=delta, risk=sample.risk, log_size=shapes + labellings),

@@ -124,6 +124,6 @@ def _voter_dimension(member: Any, sample: Sample) -> int:
         raise DoesNotApply("its voters are no trees of limited depth")
     splits = 2**depth - 1
     points = 1
-    while splits * math.log(2 * member.n_features_in_ * (points + 1)) + math.log(2) >= (points + 1) * math.log(2):
+    while splits * math.log(2 * member.n_features_in_ * (points + 2)) + math.log(2) >= (points + 1) * math.log(2):
         points += 1
     return points
