@@ -126,7 +126,7 @@ def test_an_environment_in_python_is_learnt_as_well(kind):
     lake = frozen_lake(is_slippery=False, discount=0.9, horizon=200)
     agent = kind(random_state=0, discount=0.9, epsilon=0.3).fit(MDPEnvironment(lake), n_episodes=3000)
     assert policy_evaluation(lake.with_(horizon=None), agent).v_[0] == pytest.approx(0.9**5)
-    again = kind(random_state=0, discount=0.9, epsilon=0.3).fit(MDPEnvironment(lake), n_episodes=3000)
+    again = kind(random_state=0, discount=0.9, epsilon=0.3).fit(lake.environment(), n_episodes=3000)
     np.testing.assert_array_equal(agent.q_, again.q_)
     assert agent.act(14) == agent.greedy_policy_[14]
     assert agent.history_["length"].max() <= 200

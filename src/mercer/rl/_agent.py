@@ -237,7 +237,7 @@ class _ModelSite(_Site):
         if discount is None:
             raise ValueError(f"{name}: the process is about average rewards; give the agent a discount.")
         self.discount = float(discount)
-        self._max_steps = mdp.require_limit(name, max_steps)
+        self._max_steps = mdp._require_limit(name, max_steps)
 
     def learner(self, method: int, settings: Mapping[str, Any]) -> Any:
         return _tabular(self._mdp._model.state_starts, method, self.discount, settings)
