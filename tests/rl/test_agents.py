@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import inspect
 import pickle
 import threading
 
@@ -12,6 +13,7 @@ from sklearn.base import clone
 
 import mercer
 from mercer.rl import (
+    LSTD,
     MDP,
     SARSA,
     Decay,
@@ -19,8 +21,10 @@ from mercer.rl import (
     DynaQ,
     ExpectedSARSA,
     MDPEnvironment,
+    MonteCarlo,
     MonteCarloControl,
     QLearning,
+    TemporalDifference,
     TileCoding,
     cliff_walking,
     frozen_lake,
@@ -324,3 +328,14 @@ def test_ctrl_c_ends_a_fit_that_has_no_end(kind):
         agent.fit(room, n_episodes=1)
     timer.join()
     assert not hasattr(agent, "q_")
+
+
+@pytest.mark.parametrize("kind", [*AGENTS, MonteCarlo, TemporalDifference, LSTD], ids=lambda kind: kind.__name__)
+def test_the_docstring_names_every_parameter_and_attribute(kind):
+    text = inspect.getdoc(kind)
+    agent = kind(random_state=0).fit(frozen_lake(), n_episodes=20)
+    public = [name for name in vars(agent) if not name.startswith("_")]
+    assert not [name for name in [*agent.get_params(), *public] if name not in text]
+    assert set(kind._parameter_rules) == set(agent.get_params())
+    for section in ("Parameters\n", "Attributes\n", "Examples\n", "References\n"):
+        assert section in text
