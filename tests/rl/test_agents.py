@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import inspect
 import pickle
 import threading
 
@@ -12,6 +13,7 @@ from sklearn.base import clone
 
 import mercer
 from mercer.rl import (
+    LSTD,
     MDP,
     SARSA,
     Decay,
@@ -19,8 +21,10 @@ from mercer.rl import (
     DynaQ,
     ExpectedSARSA,
     MDPEnvironment,
+    MonteCarlo,
     MonteCarloControl,
     QLearning,
+    TemporalDifference,
     TileCoding,
     cliff_walking,
     frozen_lake,
@@ -126,7 +130,7 @@ def test_an_environment_in_python_is_learnt_as_well(kind):
     lake = frozen_lake(is_slippery=False, discount=0.9, horizon=200)
     agent = kind(random_state=0, discount=0.9, epsilon=0.3).fit(MDPEnvironment(lake), n_episodes=3000)
     assert policy_evaluation(lake.with_(horizon=None), agent).v_[0] == pytest.approx(0.9**5)
-    again = kind(random_state=0, discount=0.9, epsilon=0.3).fit(MDPEnvironment(lake), n_episodes=3000)
+    again = kind(random_state=0, discount=0.9, epsilon=0.3).fit(lake.environment(), n_episodes=3000)
     np.testing.assert_array_equal(agent.q_, again.q_)
     assert agent.act(14) == agent.greedy_policy_[14]
     assert agent.history_["length"].max() <= 200
@@ -324,3 +328,14 @@ def test_ctrl_c_ends_a_fit_that_has_no_end(kind):
         agent.fit(room, n_episodes=1)
     timer.join()
     assert not hasattr(agent, "q_")
+
+
+@pytest.mark.parametrize("kind", [*AGENTS, MonteCarlo, TemporalDifference, LSTD], ids=lambda kind: kind.__name__)
+def test_the_docstring_names_every_parameter_and_attribute(kind):
+    text = inspect.getdoc(kind)
+    agent = kind(random_state=0).fit(frozen_lake(), n_episodes=20)
+    public = [name for name in vars(agent) if not name.startswith("_")]
+    assert not [name for name in [*agent.get_params(), *public] if name not in text]
+    assert set(kind._parameter_rules) == set(agent.get_params())
+    for section in ("Parameters\n", "Attributes\n", "Examples\n", "References\n"):
+        assert section in text

@@ -124,6 +124,7 @@ def test_episodes_are_the_same_for_any_number_of_threads():
     one, four = (sample_episodes(lake, n_episodes=2000, random_state=0, n_jobs=n) for n in (1, 4))
     for name in ("states", "actions", "rewards", "starts", "last", "is_end"):
         np.testing.assert_array_equal(getattr(one, name), getattr(four, name))
+    np.testing.assert_array_equal(lake.sample(n_episodes=2000, random_state=0).rewards, one.rewards)
     assert one.is_end.all()
     assert lake.is_terminal[one.last].all()
     np.testing.assert_array_equal(one.returns(), np.add.reduceat(one.rewards, one.starts[:-1]))

@@ -6,15 +6,8 @@ from mercer._exports import exports
 
 if TYPE_CHECKING:
     from mercer.rl._bandits import BanditRuns as BanditRuns, play_bandit as play_bandit
-    from mercer.rl._control import (
-        SARSA as SARSA,
-        DoubleQLearning as DoubleQLearning,
-        DynaQ as DynaQ,
-        ExpectedSARSA as ExpectedSARSA,
-        MonteCarloControl as MonteCarloControl,
-        QLearning as QLearning,
-    )
     from mercer.rl._curves import LearningCurves as LearningCurves, learning_curves as learning_curves
+    from mercer.rl._dyna import DynaQ as DynaQ
     from mercer.rl._environment import MDPEnvironment as MDPEnvironment
     from mercer.rl._episodes import Episodes as Episodes, sample_episodes as sample_episodes
     from mercer.rl._evaluation import policy_evaluation as policy_evaluation
@@ -31,8 +24,11 @@ if TYPE_CHECKING:
     from mercer.rl._linear_program import linear_programming as linear_programming
     from mercer.rl._loops import ImproperPolicyError as ImproperPolicyError
     from mercer.rl._mdp import MDP as MDP
+    from mercer.rl._monte_carlo_control import MonteCarloControl as MonteCarloControl
     from mercer.rl._plan import Evaluation as Evaluation, HorizonPlan as HorizonPlan, Plan as Plan
     from mercer.rl._prediction import LSTD as LSTD, MonteCarlo as MonteCarlo, TemporalDifference as TemporalDifference
+    from mercer.rl._q_learning import DoubleQLearning as DoubleQLearning, QLearning as QLearning
+    from mercer.rl._sarsa import SARSA as SARSA, ExpectedSARSA as ExpectedSARSA
     from mercer.rl._schedules import Decay as Decay
     from mercer.rl._tiles import TileCoding as TileCoding
     from mercer.rl._worlds import (
@@ -48,7 +44,10 @@ __getattr__, __dir__ = exports(
     __name__,
     {
         "._bandits": ("BanditRuns", "play_bandit"),
-        "._control": ("SARSA", "DoubleQLearning", "DynaQ", "ExpectedSARSA", "MonteCarloControl", "QLearning"),
+        "._dyna": ("DynaQ",),
+        "._monte_carlo_control": ("MonteCarloControl",),
+        "._q_learning": ("DoubleQLearning", "QLearning"),
+        "._sarsa": ("SARSA", "ExpectedSARSA"),
         "._curves": ("LearningCurves", "learning_curves"),
         "._environment": ("MDPEnvironment",),
         "._episodes": ("Episodes", "sample_episodes"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
@@ -38,6 +38,7 @@ from mercer.rl._tiles import TileCoding
 EXPLORATIONS = ("epsilon-greedy", "softmax", "ucb")
 TRACES = ("accumulating", "replacing")
 ALPHA, EPSILON, TEMPERATURE = Real(above=0, most=1), Real(least=0, most=1), Real(above=0)
+Rate = float | Callable[[int], float]
 Rates = tuple[FloatArray, FloatArray, FloatArray]  # alpha, epsilon and temperature of each episode
 _N_LOOKS = 50  # of callbacks and of the log, at a fit
 
@@ -198,6 +199,37 @@ class Agent(MercerEstimator, ABC):
         return {**self._tables, "seed": self._seed, "n_episodes": self.n_episodes_, "records": records}
 
 
+class PlainAgent(Agent):
+    """Agents without traces."""
+
+    def __init__(
+        self,
+        *,
+        alpha: Rate | str = 0.1,
+        epsilon: Rate = 0.1,
+        exploration: str = "epsilon-greedy",
+        temperature: Rate = 1.0,
+        confidence: float = 1.0,
+        discount: float | None = None,
+        initial_q: float = 0.0,
+        exploring_starts: bool = False,
+        tiling: TileCoding | None = None,
+        random_state: object = None,
+        verbose: int = 0,
+    ) -> None:
+        self.alpha = alpha
+        self.epsilon = epsilon
+        self.exploration = exploration
+        self.temperature = temperature
+        self.confidence = confidence
+        self.discount = discount
+        self.initial_q = initial_q
+        self.exploring_starts = exploring_starts
+        self.tiling = tiling
+        self.random_state = random_state
+        self.verbose = verbose
+
+
 class _Site(ABC):
     """Where an agent learns."""
 
@@ -237,7 +269,7 @@ class _ModelSite(_Site):
         if discount is None:
             raise ValueError(f"{name}: the process is about average rewards; give the agent a discount.")
         self.discount = float(discount)
-        self._max_steps = mdp.require_limit(name, max_steps)
+        self._max_steps = mdp._require_limit(name, max_steps)
 
     def learner(self, method: int, settings: Mapping[str, Any]) -> Any:
         return _tabular(self._mdp._model.state_starts, method, self.discount, settings)

@@ -115,7 +115,7 @@ def sample_episodes(
     random = as_random_state(random_state)
     if not isinstance(env, MDP):
         return _in_environment(env, policy, n_episodes, max_steps, None if random_state is None else int(random.randint(2**31)))
-    max_steps = env.require_limit(owner, max_steps)
+    max_steps = env._require_limit(owner, max_steps)
     return sampled(env, checked_policy(env, policy), n_episodes, max_steps, int(random.randint(2**31)), 0, n_jobs)
 
 

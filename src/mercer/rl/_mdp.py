@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,12 @@ from mercer._arrays import FloatArray
 from mercer._lazy import lazy_property
 from mercer._native import kernels
 from mercer._params import Integer, Null, OneOf, Real, Rule, check_value
+from mercer.rl._fields import layout_of, names_of, terminals_of
 from mercer.rl._pairs import Integers, Pairs, checked, pairs_of, pairs_of_outcomes, stacked
+
+if TYPE_CHECKING:
+    from mercer.rl._environment import MDPEnvironment
+    from mercer.rl._episodes import Episodes
 
 NOISES = ("normal", "uniform", "bernoulli")  # in the order of the kernels', after none
 
@@ -62,9 +67,9 @@ class MDP:
     state_names, action_names : sequence of str, default=None
         What pictures and errors call them; None means their numbers.
     layout : tuple (n_rows, n_columns) or None, default=None
-        That the states are the cells of a grid, row by row; cells that are no state come as names "#" in `cells`.
+        That the first states are the cells of a grid, row by row.
     cells : array-like of str of shape layout, default=None
-        What stands in the cells of the grid, for pictures.
+        What is in the cells, for pictures: "." free, "#" a wall, "G" a goal, "X" a trap.
 
     Attributes
     ----------
@@ -109,7 +114,7 @@ class MDP:
         cells: Any = None,
     ) -> None:
         rows = stacked(transitions)
-        is_terminal = _terminals(terminals, rows[1])
+        is_terminal = terminals_of(terminals, rows[1])
         pairs = pairs_of(rows, rewards, available, is_terminal)
         settings = {"discount": discount, "horizon": horizon, "noise": noise}
         self._set(pairs, is_terminal, settings, initial, noise_scale, (state_names, action_names), layout, cells)
@@ -195,7 +200,7 @@ class MDP:
         twice = np.flatnonzero((np.diff(pairs.states) == 0) & (np.diff(pairs.actions) == 0))
         if len(twice):
             raise ValueError(f"MDP: state {pairs.states[twice[0]]}, action {pairs.actions[twice[0]]} is there twice.")
-        is_terminal = _terminals(terminals, pairs.n_states)
+        is_terminal = terminals_of(terminals, pairs.n_states)
         if (acting := np.flatnonzero(is_terminal[pairs.states])).size:
             raise ValueError(f"MDP: state {pairs.states[acting[0]]} is among the terminals, but has actions.")
         made = cls.__new__(cls)
@@ -240,11 +245,11 @@ class MDP:
         for name, value in settings.items():
             setattr(self, name, check_value("MDP", name, value, _RULES[name]))
         self.state_names, self.action_names = (
-            _names("state_names", names[0], pairs.n_states),
-            _names("action_names", names[1], pairs.n_actions),
+            names_of("state_names", names[0], pairs.n_states),
+            names_of("action_names", names[1], pairs.n_actions),
         )
         self.n_states, self.n_actions = pairs.n_states, pairs.n_actions
-        self.layout, self.cells = _layout(layout, cells, self.n_states)
+        self.layout, self.cells = layout_of(layout, cells, self.n_states)
         pairs = checked(pairs, is_terminal, self._name_of)
         scales = self._noise_scales(pairs, noise_scale)
         self._model = kernels.DecisionModel(
@@ -333,7 +338,7 @@ class MDP:
 
         return endless_loop(self)
 
-    def require_limit(self, owner: str, max_steps: int | None) -> int | None:
+    def _require_limit(self, owner: str, max_steps: int | None) -> int | None:
         """The number of steps after which episodes are cut short; an error where there is none and some may never end."""
         limit = self.horizon if max_steps is None else max_steps
         if limit is None and (loop := self._endless_loop) is not None:
@@ -363,6 +368,28 @@ class MDP:
         table[self.is_terminal] = 0.0
         table[self.pair_states, self.pair_actions] = of_pairs
         return table
+
+    def sample(
+        self,
+        policy: Any = None,
+        *,
+        n_episodes: int = 1000,
+        max_steps: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> Episodes:
+        """Episodes under a policy, drawn side by side: :func:`sample_episodes` in this process."""
+        from mercer.rl._episodes import sample_episodes
+
+        return sample_episodes(
+            self, policy, n_episodes=n_episodes, max_steps=max_steps, random_state=random_state, n_jobs=n_jobs
+        )
+
+    def environment(self, random_state: Any = None) -> MDPEnvironment:
+        """The process to act in step by step, with Gymnasium's interface."""
+        from mercer.rl._environment import MDPEnvironment
+
+        return MDPEnvironment(self, random_state)
 
     def transition_matrix(self, policy: Any = None) -> sp.csr_array:
         """The chain that a policy makes: p(t | s), sparse; rows of terminal states are empty. None is any action alike."""
@@ -427,40 +454,3 @@ def matrix_of(chain: Any, n_states: int) -> sp.csr_array:
     matrix = sp.csr_array((chain.probabilities.copy(), chain.next.copy(), chain.starts.copy()), shape=(n_states, n_states))
     matrix.sum_duplicates()
     return matrix
-
-
-def _terminals(terminals: Any, n_states: int) -> npt.NDArray[np.bool_]:
-    given = np.asarray(terminals)
-    if given.dtype == bool and given.shape == (n_states,):
-        return given.copy()
-    is_terminal = np.zeros(n_states, dtype=bool)
-    if given.size == 0:
-        return is_terminal
-    if given.ndim != 1 or given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n_states:
-        raise ValueError(f"MDP: terminals={terminals!r} must be states from 0 to {n_states - 1}, or one truth for each state.")
-    is_terminal[given] = True
-    return is_terminal
-
-
-def _names(owner: str, names: Sequence[str] | None, n: int) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    if isinstance(names, str) or len(names) != n:
-        raise ValueError(f"MDP: {owner} must hold {n} names, not {names!r}.")
-    return tuple(map(str, names))
-
-
-def _layout(layout: Any, cells: Any, n_states: int) -> tuple[tuple[int, int] | None, Any]:
-    if layout is None:
-        if cells is not None:
-            raise ValueError("MDP: cells are those of a grid; give its layout too.")
-        return None, None
-    n_rows, n_columns = (check_value("MDP", f"layout[{axis}]", size, Integer(1)) for axis, size in enumerate(layout))
-    if n_rows * n_columns > n_states:
-        raise ValueError(f"MDP: layout={layout!r} has more cells than there are states ({n_states}).")
-    if cells is None:
-        return (n_rows, n_columns), None
-    table = np.asarray(cells, dtype=str)
-    if table.shape != (n_rows, n_columns):
-        raise ValueError(f"MDP: cells has the shape {table.shape}; it must be {(n_rows, n_columns)}.")
-    return (n_rows, n_columns), table

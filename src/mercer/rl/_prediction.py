@@ -77,10 +77,13 @@ class _Predictor(MercerEstimator, ABC):
             ratios = None if behaviour is None else _ratios(env, policy, behaviour, episodes)
         lessons, n_features = _lessons(name, episodes, tiling, ratios, n_states)
         self._unset("v_", "weights_", "standard_errors_", "n_visits_")
-        found = self._learn(lessons, n_features, 0.99 if discount is None else discount, params)
+        discount = 0.99 if discount is None else discount
+        found = self._learn(lessons, n_features, discount, params)
         if tiling is not None:
             found["weights_"] = found.pop("v_")
-        self._store({**found, "tiling_": tiling, "n_episodes_": len(episodes), "n_steps_": len(episodes.rewards)})
+        self._store(
+            {**found, "tiling_": tiling, "discount_": discount, "n_episodes_": len(episodes), "n_steps_": len(episodes.rewards)}
+        )
         return self
 
     @abstractmethod
@@ -160,6 +163,10 @@ class MonteCarlo(_Predictor):
         Of means over first visits: how far they may be off; visits of one episode are not independent.
     n_visits_ : ndarray of shape (n_states,)
         How many returns, or what sum of odds, each value rests on.
+    n_episodes_, n_steps_ : int
+        How much was learnt from.
+    discount_ : float
+        The discount that was used.
 
     Examples
     --------
@@ -249,6 +256,12 @@ class TemporalDifference(_Predictor):
         With a tiling instead: a value is the sum over the tiles of a point.
     n_visits_ : ndarray
         How often each state, or tile, was met.
+    tiling_ : TileCoding or None
+        The tiles.
+    n_episodes_, n_steps_ : int
+        How much was learnt from.
+    discount_ : float
+        The discount that was used.
 
     Examples
     --------
@@ -333,6 +346,12 @@ class LSTD(_Predictor):
         The values.
     weights_ : ndarray of shape (n_tiles,)
         With a tiling instead.
+    tiling_ : TileCoding or None
+        The tiles.
+    n_episodes_, n_steps_ : int
+        How much was learnt from.
+    discount_ : float
+        The discount that was used.
 
     Notes
     -----
