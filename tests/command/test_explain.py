@@ -20,7 +20,7 @@ def classes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("classes")
     run_json("train", "--models", "logistic,decisiontree", "--time", "1s", "--out", "run", cwd=folder)
     lines = dataset_path("penguins").read_text().splitlines()
-    (folder / "new.csv").write_text("\n".join([*lines[:3], "", *lines[3:12], lines[200].replace("Gentoo", "Gentoo")]) + "\n")
+    (folder / "new.csv").write_text("\n".join([*lines[:3], "", *lines[3:12], lines[200]]) + "\n")
     return folder
 
 
@@ -131,7 +131,7 @@ def test_every_row_is_explained_into_a_table(classes, suffix):
 def test_without_out_the_table_is_printed(classes):
     printed = run("explain", "run", "new.csv", "--all", cwd=classes).stdout.splitlines()
     assert printed[0].startswith("row,prediction,explained,output,base,contribution_")
-    assert len(printed) == 14
+    assert len(printed) == 13
 
 
 def test_a_run_that_was_moved_is_explained_without_its_data(numbers, tmp_path):
@@ -149,8 +149,8 @@ ROW = ("--row", "2")
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("--row", "0"), 2, "has the rows 1 to 14, counted from the first below its header"),
-        (("--row", "99"), 2, "has the rows 1 to 14"),
+        (("--row", "0"), 2, "has the rows 1 to 13, counted from the first below its header"),
+        (("--row", "99"), 2, "has the rows 1 to 13"),
         (("--row", "3"), 2, "line 3 below the header of new.csv is blank"),
         ((), 2, "either --row N or --all"),
         ((*ROW, "--all"), 2, "either --row N or --all"),

@@ -111,7 +111,7 @@ def test_an_explained_row_is_what_is_declared():
         "Row 3 of new.csv",
         "RandomForestClassifier predicts species to be Adelie",
         "training row",
-        "0.44 + 0.24 = 0.68",
+        "0.440 + 0.240 = 0.680",
     ):
         assert words in text
     with pytest.raises(SchemaError, match="row"):

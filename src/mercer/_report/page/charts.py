@@ -30,6 +30,7 @@ class Axes:
     right: int = 10
     top: int = 10
     bottom: int = 42
+    has_years: bool = False  # along x, which are written without thousands
 
     @property
     def left(self) -> int:
@@ -51,9 +52,10 @@ class Axes:
         x_ticks, y_ticks = ticks(self.x_low, self.x_high, n_x), ticks(self.y_low, self.y_high, self.n_y)
         lines = [self._line(self.x(tick), self.top, self.x(tick), bottom, "grid") for tick in x_ticks]
         lines += [self._line(left, self.y(tick), self.width - self.right, self.y(tick), "grid") for tick in y_ticks]
+        x_labels = [f"{tick:g}" for tick in x_ticks] if self.has_years else tick_labels(x_ticks)
         texts = [
             tag("text", label, x=_c(self.x(tick)), y=bottom + 16, text_anchor="middle")
-            for tick, label in zip(x_ticks, tick_labels(x_ticks), strict=True)
+            for tick, label in zip(x_ticks, x_labels, strict=True)
         ]
         texts += [
             tag("text", label, x=left - 6, y=_c(self.y(tick) + 4), text_anchor="end")

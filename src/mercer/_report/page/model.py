@@ -85,7 +85,7 @@ def _dependences(found: ModelExplained, target: str) -> Html:
 
 def _scatter(each: Dependence, index: int, found: ModelExplained, target: str) -> Html:
     x, y = each["x"] or [], each["y"]
-    axes = Axes(*padded(x), *padded([*y, 0.0]), height=240)
+    axes = Axes(*padded(x), *padded([*y, 0.0]), height=240, has_years=each["is_date"])
     what = _output_words(found, each["label"], target)
     points = "".join(f"M{axes.x(a):.1f} {axes.y(b):.1f}h0" for a, b in zip(x, y, strict=True))
     picture = axes.picture(
