@@ -28,6 +28,7 @@ _RULES: Mapping[str, Rule] = {
     "verbose": Verbosity(),
 }
 _MOST_STALLED = 60  # iterations without a smaller residual: what is left is rounding
+_N_QUICK, _QUICK = 12, 0.6  # sweeps before a Krylov method, as long as each leaves no more than this share of an error
 _FORCING = 0.1  # of the residual: to what a policy is evaluated before it is improved
 
 
@@ -160,7 +161,7 @@ class _Modified(_Planner):
 
 
 class _PolicyIteration(_Planner):
-    """Evaluates a policy by a Krylov method, to a share of what is left to improve, and improves it."""
+    """Evaluates a policy by sweeps where they are enough and by a Krylov method elsewhere, and improves it."""
 
     name = "policy iteration"
 
@@ -195,18 +196,28 @@ class _PolicyIteration(_Planner):
         return np.where(is_stuck, before, pairs)
 
     def _evaluate(self, chain: Any) -> None:
+        """The values of a policy, to a share of what the last one left to improve."""
         floor = self.aim / 2
-        wanted = floor if not np.isfinite(self.residual) else max(_FORCING * self.residual, floor)
-        if not np.isfinite(self.residual):  # of the first policy nothing is known: a share of its own residual
-            least, most = chain.backup(self.discount, self.v, self.out, self.n_threads)
-            wanted = max(_FORCING * max(abs(least), abs(most)), floor)
+        wanted, before = max(_FORCING * self.error, floor), np.inf
+        for _ in range(_N_QUICK):  # where chains mix fast, sweeps are all that it takes
+            error = self._sweep(chain)
+            if not np.isfinite(wanted):  # of the first policy nothing is known: a share of its own error
+                wanted = max(_FORCING * error, floor)
+            if error <= wanted:
+                return
+            if error > _QUICK * before:
+                break
+            before = error
         _, residual = chain.solve(self.discount, self.v, wanted, 500, self.n_threads)
         n_left = 0 if residual <= wanted else 200
         for _ in range(n_left):
-            least, most = chain.backup(self.discount, self.v, self.out, self.n_threads)
-            self.v, self.out = self.out, self.v
-            if max(abs(least), abs(most)) <= wanted:
+            if self._sweep(chain) <= wanted:
                 break
+
+    def _sweep(self, chain: Any) -> float:
+        least, most = chain.backup(self.discount, self.v, self.out, self.n_threads)
+        self.v, self.out = self.out, self.v
+        return self.error_of(least, most)
 
     def _improved(self, pairs: Integers, chain: Any) -> Any:
         """Where the best pair is another one and better by more than rounding, so that ties change nothing."""
@@ -351,8 +362,8 @@ def policy_iteration(mdp: MDP, *, tol: float = 1e-6, max_iter: int = 1000, n_job
 
     Notes
     -----
-    Policies are evaluated by a Krylov method, the early ones to a tenth of what is left to improve. Where that does not get
-    there, sweeps of the policy go on.
+    Policies are evaluated by a few sweeps where their chains mix fast, and by a Krylov method elsewhere, to a tenth of what the
+    one before left to improve. Where that does not get there, sweeps of the policy go on.
 
     Examples
     --------

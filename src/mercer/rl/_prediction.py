@@ -81,9 +81,9 @@ class _Predictor(MercerEstimator, ABC):
         found = self._learn(lessons, n_features, discount, params)
         if tiling is not None:
             found["weights_"] = found.pop("v_")
-        self._store(
-            {**found, "tiling_": tiling, "discount_": discount, "n_episodes_": len(episodes), "n_steps_": len(episodes.rewards)}
-        )
+        tiles = {"tiling_": tiling} if hasattr(params, "tiling") else {}
+        counts = {"n_episodes_": len(episodes), "n_steps_": len(episodes.rewards)}
+        self._store({**found, **tiles, **counts, "discount_": discount})
         return self
 
     @abstractmethod
@@ -93,10 +93,10 @@ class _Predictor(MercerEstimator, ABC):
     def predict(self, states: Any) -> FloatArray:
         """The values of states, or of points."""
         check_is_fitted(self)
-        if self.tiling_ is None:
+        if (tiling := getattr(self, "tiling_", None)) is None:
             values: FloatArray = self.v_[np.asarray(states)]
             return values
-        sums: FloatArray = self.weights_[self.tiling_.encode(states)].sum(axis=1)
+        sums: FloatArray = self.weights_[tiling.encode(states)].sum(axis=1)
         return sums
 
 
