@@ -84,6 +84,28 @@ def test_values_are_exact_to_the_bound_that_is_certified(method, process, discou
     assert (plan.policy_[terminals] == -1).all()
 
 
+@every_method
+@pytest.mark.parametrize("discount", [1.0, 0.999])
+def test_rewards_come_through_a_long_chain(method, discount):
+    """For as long as they take, the residual is what it was; what an end pays is in no value before they have come through."""
+    n = 300
+    P = np.zeros((n, 1, n))
+    P[np.arange(n - 1), 0, np.arange(1, n)] = 1
+    mdp = MDP(P, np.full((n, 1), -1.0) * (np.arange(n)[:, None] < n - 1), discount=discount, terminals=[n - 1])
+    plan = method(mdp, tol=1e-8)
+    assert plan.certificate_.converged
+    left = np.arange(n - 1, -1, -1)
+    exact = -left if discount == 1.0 else -(1 - discount**left) / (1 - discount)
+    np.testing.assert_allclose(plan.v_, exact, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", [5785, 1, 2])
+def test_sweeps_in_place_go_on_where_the_residual_stays(seed):
+    P, R, terminals = random_process(seed, 7, 1, 1, 1)
+    plan = _by_gauss_seidel(MDP(P, R, discount=0.99, terminals=terminals), tol=1e-6)
+    assert plan.certificate_.converged
+
+
 @settings(max_examples=10, deadline=None)
 @given(process=processes, discount=discounts)
 def test_a_linear_program_finds_the_same(process, discount):

@@ -27,7 +27,8 @@ _RULES: Mapping[str, Rule] = {
     "n_jobs": NumberOfJobs(),
     "verbose": Verbosity(),
 }
-_MOST_STALLED = 60  # iterations without a smaller residual: what is left is rounding
+_MOST_STALLED = 60  # iterations without a smaller residual where it is no more than rounding may be
+_ROUNDING = 1e-12  # of the largest value; a larger residual may stay for as long as rewards take through a long chain
 _N_QUICK, _QUICK = 12, 0.6  # sweeps before a Krylov method, as long as each leaves no more than this share of an error
 _FORCING = 0.1  # of the residual: to what a policy is evaluated before it is improved
 
@@ -56,7 +57,7 @@ class _Planner(ABC):
         self._n_steps += 1
         if self.residual < self._least_residual:
             self._least_residual, self._n_stalled = self.residual, 0
-        else:
+        elif self.residual <= _ROUNDING * max(1.0, float(np.abs(self.v).max())):
             self._n_stalled += 1
         if self.discount == 1.0 and self._n_steps >= 64 and self._n_steps & (self._n_steps - 1) == 0:
             self.refuse_growth()
