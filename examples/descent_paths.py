@@ -1,6 +1,6 @@
-"""Draw how descent methods walk down: the path of each method, the choice of the step, local minima, noisy gradients.
+"""Draw how descent methods walk down: each method's path, the choice of the step, local minima, noise, unit balls.
 
-Writes four pictures into the folder `demo` and prints what each run reached. Takes a few seconds.
+Writes five pictures into the folder `demo` and prints what each run reached. Takes a few seconds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import rosen, rosen_der, rosen_hess
 
-from mercer.optim import DecreasingStep, Quadratic, minimize, sgd_minimize
+from mercer.optim import DecreasingStep, Quadratic, minimize, norm, sgd_minimize
 from mercer.plots import plot_descent
 
 FOLDER = Path("demo")
@@ -134,12 +134,30 @@ def noisy_gradients() -> None:
     save(figure, "descent-noisy.png")
 
 
+def unit_balls() -> None:
+    """The unit balls of l_p norms, and a path that moves along one coordinate at a time."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
+    angles = np.linspace(0, 2 * np.pi, 721)
+    circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    for p in (1, 1.5, 2, 4, np.inf):
+        ball = circle / np.array([norm(x, p) for x in circle])[:, None]
+        left.plot(*ball.T, label=rf"$p = {p:g}$".replace("inf", r"\infty"))
+    left.set(title=r"$\|x\|_p = 1$", aspect="equal")
+    left.legend(loc="center", frameon=False)
+    steps = minimize(VALLEY, START, method="coordinate", step="optimal")
+    plot_descent(steps, VALLEY, xlim=(-4, 4), ylim=(-2.2, 2.2), ax=right)
+    right.set_title(f"steepest coordinate, exact steps: {steps.nit} steps")
+    print(f"coordinate descent: {steps.message}")
+    save(figure, "descent-balls.png")
+
+
 def main() -> None:
     plt.switch_backend("Agg")  # files, not windows
     paths_of_the_methods()
     choice_of_the_step()
     local_minima()
     noisy_gradients()
+    unit_balls()
 
 
 if __name__ == "__main__":

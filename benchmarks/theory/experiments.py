@@ -28,7 +28,7 @@ def _run(model: Any, data: Data) -> Any:
 
 @lru_cache(maxsize=2)
 def _table(n: int, d: int, kind: str) -> Data:
-    """The last quarter of the rows is there to judge by. Columns that matter come last too: trees break ties by place."""
+    """The last quarter of the rows is there to judge by."""
     random = np.random.RandomState(0)
     X = random.normal(size=(n + n // 3, d))
     values = X[:, 0] * X[:, -1] + np.sin(2 * X[:, d // 2]) + 0.5 * random.normal(size=len(X))
@@ -85,7 +85,8 @@ def _bias_variance() -> Iterator[Case]:
                     Contender("mlxtend", f"{_HERE}:Mlxtend", params),
                 ),
                 _run,
-                Quality("expected error", _first, rtol=0.1),
+                # Both draw their own samples, and scikit-learn breaks ties among columns at random.
+                Quality("expected error", _first, rtol=0.3),
                 is_quick=n == 300,
             )
 

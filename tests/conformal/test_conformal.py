@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
+import mercer
 from mercer._params import InvalidParameterError
 from mercer.conformal import conformal_classifier, conformal_regressor
 from mercer.datasets import (
@@ -174,6 +175,18 @@ def test_models_come_back_from_a_pickle_and_jobs_change_nothing():
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.p_values(X), model.p_values(X))
     np.testing.assert_array_equal(model.predict(X), GaussianNB().fit(X, y).predict(X))
+
+
+@pytest.mark.parametrize("method", ["split", "cross"])
+def test_models_come_back_from_a_file(tmp_path, method):
+    X, y = load_iris(return_X_y=True)
+    labels = conformal_classifier(GaussianNB(), X, y, method=method, by_class=True, random_state=0)
+    mercer.save(labels, tmp_path / "labels.mercer")
+    np.testing.assert_array_equal(mercer.load(tmp_path / "labels.mercer").p_values(X), labels.p_values(X))
+    numbers = conformal_regressor(Ridge(), X[:, :3], X[:, 3], method=method, random_state=0)
+    mercer.save(numbers, tmp_path / "numbers.mercer")
+    again = mercer.load(tmp_path / "numbers.mercer")
+    np.testing.assert_array_equal(again.predict_interval(X[:, :3]), numbers.predict_interval(X[:, :3]))
 
 
 def test_a_class_that_a_fold_lacks_has_no_probability_there():

@@ -10,12 +10,14 @@ import numpy.typing as npt
 from sklearn.base import is_classifier
 
 from mercer._params import Bool, InvalidParameterError, OneOf, check_value
+from mercer._saved import saved
 from mercer.conformal._fits import Grouping, Method, calibrated, checked_alpha, grouping, groups_of
 
 Values = npt.NDArray[np.float64]
 Score = Literal["probability", "cumulative"]
 
 
+@saved("mercer.conformal.ConformalClassifier", is_model=True)
 @dataclass(frozen=True)
 class ConformalClassifier:
     """A fitted model with sets of labels: what :func:`conformal_classifier` makes.

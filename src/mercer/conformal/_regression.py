@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mercer._saved import saved
 from mercer.conformal._fits import Calibrated, Grouping, Method, calibrated, checked_alpha, grouping, groups_of
 
 Values = npt.NDArray[np.float64]
 
 
+@saved("mercer.conformal.ConformalRegressor", is_model=True)
 @dataclass(frozen=True)
 class ConformalRegressor:
     """A fitted model with intervals: what :func:`conformal_regressor` makes.

@@ -25,7 +25,7 @@ class BayesError:
     error : float
         The error of the best classifier.
     uncertainty : float
-        A bound of the quadrature, or the standard error of the draws.
+        What the quadrature estimates of its error, or the standard error of the draws.
     common_area : float or None
         Two classes: the integral of the smaller of their densities.
     """
