@@ -91,6 +91,17 @@ def test_a_forest_is_explained_from_its_trees_as_by_coalitions():
     assert "trees" in contributions(found, X[:5], X[40:60])[0].method
 
 
+@pytest.mark.parametrize(
+    "estimator", [GradientBoostingClassifier(n_estimators=8, random_state=0), LogisticRegression(), Ridge()]
+)
+def test_what_is_chosen_gives_the_shapley_values_of_the_users_own_columns(estimator):
+    is_number = isinstance(estimator, Ridge)
+    found = _fitted(estimator, table()[1 if is_number else 2], None if is_number else 2)
+    X = table()[0]
+    chosen, exact = (contributions(found, X[:4], X[40:60], method)[0].values for method in ("auto", "exact"))
+    np.testing.assert_allclose(chosen, exact, atol=1e-9)
+
+
 def test_a_blend_is_explained_by_coalitions():
     X, _, two, _ = table()
     members = [("a", prepare_pipeline(LogisticRegression(), X)), ("b", prepare_pipeline(GaussianNB(), X))]

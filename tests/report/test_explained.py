@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import copy
+import importlib
 
 import numpy as np
 import pytest
 
 from mercer._report import ReportError, check, render_html
 from mercer._report.explained.content import RowContent
+from mercer._report.explained.model import Rows, explain_model
 from mercer._report.explained.words import signed
 from mercer._report.page import render_row_html
 from mercer._report.schema import SchemaError, check_value
+from mercer._tables import as_table
+from mercer.preprocessing import prepare_pipeline
+from mercer.tree import DecisionTreeRegressor
 from tests.report.samples import content, description, fitted, row_content
 
 TASKS = ["binary", "multiclass", "regression"]
@@ -67,18 +72,30 @@ def test_the_surrogate_says_how_well_it_stands_in(task):
     assert render_html(content(task)).count("A small tree in the place of the model") == 1
 
 
-def test_little_time_gives_fewer_rows_and_says_so():
-    found = description("binary", seconds=0.15)
-    rows = found["explained"]["n_rows"] if found["explained"] else 0
-    assert rows < found["test"]["n"]
-    assert any(note.startswith("Explanations") for note in found["notes"])
+def test_where_the_time_is_for_few_rows_it_says_so():
+    _, X_train, y_train, X_test, *_ = fitted("regression")
+    model = prepare_pipeline(DecisionTreeRegressor(random_state=0), X_train).fit(X_train, y_train)
+    tables = as_table(X_train, "X_train"), as_table(X_test, "X_test")
+    rows = Rows.of(model, None, *tables, np.arange(X_test.height))
+    found, notes = explain_model(rows, y_train, [], 0, 1e-9)  # the first rows are explained in any case, from the tree
+    assert found["n_rows"] == 8
+    assert notes[0] == f"Explanations: the time allowed 8 of {X_test.height} test rows."
+    more, _ = explain_model(rows, y_train, [], 0, 60.0)
+    assert more["n_rows"] == X_test.height
+    assert "8 of 133 test rows" in render_html(content("regression") | {"explained": found})
+
+
+def test_where_the_time_is_for_no_row_it_says_so():
+    found = description("binary", seconds=1e-6)
+    assert found["explained"] is None
+    assert any(note.startswith("Explanations: predictions take") for note in found["notes"])
 
 
 def test_a_model_that_fails_at_rows_put_together_leaves_the_rest_of_the_report(monkeypatch):
     def fail(*_):
         raise ZeroDivisionError("no")
 
-    monkeypatch.setattr("mercer._report.describe.explain_model", fail)
+    monkeypatch.setattr(importlib.import_module("mercer._report.describe"), "explain_model", fail)
     found = description("regression")
     assert found["explained"] is None
     assert "Explanations: there are none (ZeroDivisionError: no)." in found["notes"]

@@ -170,7 +170,12 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
 def _show_outcome(console: Console, outcome: Outcome) -> None:
     console.print()
     _show_report(console, outcome.content)
-    _show_files(console, outcome, {outcome.folder.script("train"): "the same model as plain code"})
+    folder = outcome.folder
+    others = {
+        folder.sample: f"what explains predictions: mercer explain {folder.path} new.csv --row 1",
+        folder.script("train"): "the same model as plain code",
+    }
+    _show_files(console, outcome, others)
 
 
 def _show_files(console: Console, outcome: Outcome | ClusterOutcome, others: Mapping[Path, str]) -> None:

@@ -38,8 +38,7 @@ def contributions(
 
     What trees and linear models give by their structure is given to what the preparation made of the columns, and added up for
     each column; methods by coalitions put rows together in the columns of the table itself. "auto" takes the structure where
-    that explains what the model predicts (probabilities, numbers), and coalitions otherwise: `n_evaluations` of them for a row,
-    where it is given.
+    that gives the same (`by_structure`), and coalitions otherwise: `n_evaluations` of them for a row, where it is given.
     """
     if method in ("tree", "linear"):
         return _by_structure(found, X, background, method)
@@ -52,10 +51,16 @@ def contributions(
 
 
 def by_structure(found: TableModel, X: Any, background: Any) -> Explanation | None:
-    """From trees or coefficients where these explain what the model predicts; None where they do not."""
+    """The Shapley values of the columns from trees or coefficients, where these give them; None where they do not.
+
+    Trees give them where every column became one column and what the trees add up to is what is predicted. What a linear model
+    gives to the columns that one became adds up to what it gives to that one.
+    """
     for method in ("tree", "linear"):
+        if method == "tree" and any(len(column.outputs) > 1 for column in found.reports().values()):
+            continue
         try:
-            explanation, unit = _by_structure(found, X, background, method)
+            explanation, unit = _by_structure(found, X, background, method, is_raw=True)
         except Unexplained:
             continue
         if unit == found.unit:
@@ -80,15 +85,18 @@ def _by_coalitions(
     return _with_outputs(explanation)
 
 
-def _by_structure(found: TableModel, X: Any, background: Any, method: str) -> tuple[Explanation, Unit]:
+def _by_structure(found: TableModel, X: Any, background: Any, method: str, *, is_raw: bool = False) -> tuple[Explanation, Unit]:
     """From the trees or the coefficients of the model, added up over what became of each column."""
     if found.preparation is None:
         raise Unexplained(
             "the model is not one estimator behind a preparation of its columns; exact, permutation and kernel take any"
         )
     preparer, estimator = found.preparation
-    explain = _from_trees if method == "tree" else _from_coefficients
-    part, total = explain(estimator, preparer.transform(X), preparer.transform(background))
+    made, made_background = preparer.transform(X), preparer.transform(background)
+    if method == "tree":
+        part, total = _from_trees(estimator, made, made_background, is_raw=is_raw)
+    else:
+        part, total = _from_coefficients(estimator, made, made_background)
     part = _with_outputs(part, total if found.n_outputs == 2 else None)
     if part.values.shape[2] != found.n_outputs:
         raise Unexplained(f"it has {part.values.shape[2]} outputs where the model has {found.n_outputs}")
@@ -105,14 +113,15 @@ def _by_structure(found: TableModel, X: Any, background: Any, method: str) -> tu
     return replace(whole, predictions=part.predictions), "raw score"
 
 
-def _from_trees(estimator: Any, X: FloatArray, background: FloatArray) -> tuple[Explanation, float]:
+def _from_trees(estimator: Any, X: FloatArray, background: FloatArray, *, is_raw: bool) -> tuple[Explanation, float]:
     """Interventional values, of probabilities where the trees can be explained in them, else of what they add up to.
 
-    The second figure is what the outputs of two classes add up to.
+    Those of probabilities that are a function of that sum are rescaled ones, as shap has them; `is_raw` leaves them out. The
+    second figure is what the outputs of two classes add up to.
     """
     if reason := TreeExplainer.unsuited(estimator, background):
         raise Unexplained(reason)
-    if is_classifier(estimator):
+    if is_classifier(estimator) and not is_raw:
         with suppress(ValueError):
             return TreeExplainer(estimator, background, model_output="probability")(X), 1.0
     try:
