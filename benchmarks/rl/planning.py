@@ -25,7 +25,7 @@ def cases() -> Iterator[Case]:
                 # mdpsolver takes lists of Python's numbers, and quantecon factorises a matrix that fills.
                 peers = [] if method == "policy_iteration" else ["quantecon"]
             if n_states == 10_000 and method == "policy_iteration":
-                peers.remove("quantecon")  # its factorisation fills: minutes
+                peers.remove("quantecon")  # it factorises a matrix of random rows, which fills
             where = "anywhere" if reach is None else f"within {reach:,}"
             yield Case(
                 f"planning, discount {DISCOUNT}",
