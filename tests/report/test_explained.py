@@ -6,9 +6,11 @@ import copy
 import importlib
 
 import numpy as np
+import polars as pl
 import pytest
 
 from mercer._report import ReportError, check, render_html
+from mercer._report.explained.columns import has_few_words
 from mercer._report.explained.content import RowContent
 from mercer._report.explained.model import Rows, explain_model
 from mercer._report.explained.words import signed
@@ -139,6 +141,14 @@ def test_where_nothing_changes_the_prediction_the_page_says_so():
     text = render_row_html(row_content() | {"changes": [], "neighbour": None})
     assert "No column gives another prediction than Adelie by itself" in text
     assert "None of 275 training rows has another prediction than Adelie" in text
+
+
+def test_free_text_is_not_drawn_word_by_word():
+    rows = [f"word {i}" for i in range(60)]
+    table = as_table(
+        pl.DataFrame({"text": rows, "word": [row[:6] + str(i % 3) for i, row in enumerate(rows)], "n": range(60)}), "X"
+    )
+    assert [has_few_words(table, j) for j in range(3)] == [False, True, True]
 
 
 def test_signs_are_shown_but_of_nothing():

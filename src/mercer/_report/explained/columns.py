@@ -82,6 +82,15 @@ def dependence_of(values: FloatArray, table: Table, j: int, label: str | None) -
     )
 
 
+def has_few_words(table: Table, j: int) -> bool:
+    """Whether a picture of its words says something: of a column of numbers, and of words of which few are most."""
+    column = _column(table, j)
+    if column.storage != WORDS:
+        return True
+    common = Counter(column.values.tolist()).most_common(_MOST_WORDS)
+    return 2 * sum(count for _, count in common) >= len(column.values)
+
+
 def shares_of(part: Explanation, table: Table, row: int) -> list[Share]:
     """What each column gave to one row, the largest first."""
     order = np.argsort(-np.abs(part.values), kind="stable")[:_MOST_SHARES].tolist()

@@ -14,7 +14,7 @@ from mercer._arrays import FloatArray
 from mercer._explaining.contributions import MOST_EXACT, by_structure, contributions
 from mercer._explaining.table_model import TableModel, Unit
 from mercer._report.content import RowError
-from mercer._report.explained.columns import Leading, dependence_of, shares_of, swarm_of
+from mercer._report.explained.columns import Leading, dependence_of, has_few_words, shares_of, swarm_of
 from mercer._report.explained.interactions import interactions_of
 from mercer._report.explained.model_content import ExplainedError, ModelExplained
 from mercer._report.explained.surrogate import surrogate_of
@@ -180,7 +180,7 @@ def _dependences(found: TableModel, shown: Sequence[Leading], table: Table) -> l
     """Of the columns that give most over all outputs shown, each for the output that it gives most to."""
     sizes: FloatArray = np.stack([each.sizes for each in shown])
     in_use = {j for each in shown for j in each.order}
-    leading = [j for j in np.argsort(-sizes.max(axis=0), kind="stable").tolist() if j in in_use]
+    leading = [j for j in np.argsort(-sizes.max(axis=0), kind="stable").tolist() if j in in_use and has_few_words(table, j)]
     best = sizes.argmax(axis=0)
     return [
         dependence_of(shown[best[j]].values[:, j], table, j, _label(found, shown[best[j]].output))
