@@ -15,23 +15,10 @@
 #include "core/parallel.hpp"
 #include "core/views.hpp"
 #include "inspection/alternatives.hpp"
+#include "inspection/replaced_few.hpp"
+#include "inspection/replacement.hpp"
 
 namespace mercer::inspection {
-
-inline constexpr std::int32_t kNoGroup = -1;
-
-// What takes the place of what. Features of a group are replaced together, and the groups one at a time.
-template <Real T>
-struct Replacement {
-    std::span<const std::int32_t> group;    // of each feature, or kNoGroup
-    std::span<const std::int32_t> column;   // of `donors`, for each feature that has a group
-    Matrix<const T> donors;                 // where values are taken from
-    std::span<const std::uint32_t> orders;  // alternatives x rows: the donor of each. Empty: donor r is alternative r of all rows
-    std::size_t n_groups = 0;
-    std::size_t n_alternatives = 0;
-
-    std::size_t n_slots() const { return n_groups * n_alternatives; }
-};
 
 namespace detail {
 
@@ -210,6 +197,11 @@ class ReplacedWalk {
 template <Real T>
 void replaced_sums(const Trees& trees, const LeafValues& leaves, Matrix<const T> x, const Replacement<T>& replacement,
                    RowMajor<double> out, Threads threads) {
+    using Few = tree::detail::FewLeaves<T>;
+    const bool has_own_donors =
+        !replacement.orders.empty();  // alternatives that all rows share seldom part, which walks make use of
+    if (has_own_donors && leaves.lines.rows == 0 && Few::suits(trees, leaves.range, x.rows))
+        return detail::ReplacedFewLeaves<T>(trees, leaves, replacement).write_sums(x, out, threads);
     const std::size_t n_slots = replacement.n_slots();
     const std::size_t n_outputs = leaves.n_outputs;
     const std::size_t row_bytes = n_slots * n_outputs * sizeof(double) + (n_slots + x.cols) * sizeof(T);

@@ -46,6 +46,11 @@ class FewLeaves {
         return true;
     }
 
+    static T rounded_down(double threshold) {  // x <= threshold holds for the same x
+        const auto near = static_cast<T>(threshold);
+        return static_cast<double>(near) <= threshold ? near : std::nextafter(near, -std::numeric_limits<T>::infinity());
+    }
+
     FewLeaves(const Trees& trees, Range range) {
         std::vector<std::uint32_t> places(trees.n_features(), kUnused);
         for (std::size_t t = range.first; t < range.last; ++t) add(trees.part(t).nodes, places);
@@ -82,11 +87,6 @@ class FewLeaves {
         std::size_t end;
         std::size_t values;
     };
-
-    static T rounded_down(double threshold) {  // x <= threshold holds for the same x
-        const auto near = static_cast<T>(threshold);
-        return static_cast<double>(near) <= threshold ? near : std::nextafter(near, -std::numeric_limits<T>::infinity());
-    }
 
     void add(std::span<const Node> nodes, std::vector<std::uint32_t>& places) {
         std::vector<std::size_t> n_leaves(nodes.size() + 1);  // before each node
