@@ -6,7 +6,7 @@
 #include "bindings/explanations.hpp"
 #include "inspection/coalitions.hpp"
 #include "inspection/exact_shapley.hpp"
-#include "inspection/weighted_products.hpp"
+#include "inspection/surrogate_products.hpp"
 
 namespace mercer::bindings {
 
@@ -83,7 +83,7 @@ void bind_games(nb::module_& m) {
         },
         array, nb::arg(), nb::arg(), array, nb::arg(), ReleaseGil());
     m.def(
-        "weighted_products",
+        "surrogate_products",
         [](Rows2<double> x, Rows2<double> y, In1<double> weights, Out2<double> out, int n_threads) {
             const auto table = rows<double>(x);
             const auto targets = rows<double>(y);
@@ -91,7 +91,7 @@ void bind_games(nb::module_& m) {
             require(targets.rows == table.rows && weights.shape(0) == table.rows, "there must be one target and weight per row");
             require(target.cols == 1 + table.cols + targets.cols && target.rows == target.cols,
                     "the products have the wrong shape");
-            inspection::weighted_products(table, targets, vector<double>(weights), target, threads(n_threads));
+            inspection::surrogate_products(table, targets, vector<double>(weights), target, threads(n_threads));
         },
         array, array, array, array, nb::arg(), ReleaseGil());
 }

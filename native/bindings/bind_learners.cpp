@@ -94,14 +94,15 @@ void def_weights(nb::class_<Held<Kind>>& type) {
             [get](Held<Kind>& self, In1<double> given) {
                 const Busy busy(self.is_busy);
                 auto& to = (self.learner.*get)();
-                require(given.shape(0) == to.size(), "one number for each pair of feature and action");
-                std::copy_n(given.data(), to.size(), to.begin());
+                const auto values = vector<double>(given);
+                require(values.size() == to.size(), "one number for each pair of feature and action");
+                std::ranges::copy(values, to.begin());
             },
             array);
     };
     def_set("set_weights", &Kind::weights);
     def_set("set_second", &Kind::second);
-    def_set("set_visits", &Kind::visits);
+    if constexpr (std::is_same_v<Kind, Tabular>) def_set("set_visits", &Kind::visits);  // tiles count none
 }
 
 void bind_tabular(nb::module_& m) {
@@ -139,18 +140,23 @@ void bind_tabular(nb::module_& m) {
     });
     type.def(
         "set_memory",
-        [](Held<Tabular>& self, In1<std::int64_t> pairs, In1<double> rewards, In1<std::int64_t> next, In1<std::uint8_t> is_end) {
+        [](Held<Tabular>& self, In1<std::int64_t> given_pairs, In1<double> given_rewards, In1<std::int64_t> given_next,
+           In1<std::uint8_t> given_ends) {
             const Busy busy(self.is_busy);
-            const std::size_t n = pairs.shape(0);
-            require(self.learner.plans() && rewards.shape(0) == n && next.shape(0) == n && is_end.shape(0) == n,
+            const auto pairs = vector<std::int64_t>(given_pairs), next = vector<std::int64_t>(given_next);
+            const auto rewards = vector<double>(given_rewards);
+            const auto is_end = vector<std::uint8_t>(given_ends);
+            const std::size_t n = pairs.size();
+            require(self.learner.plans() && rewards.size() == n && next.size() == n && is_end.size() == n,
                     "one reward, next state and end for each pair");
             for (std::size_t i = 0; i < n; ++i) {
-                const std::int64_t pair = pairs.data()[i], state = next.data()[i];
+                const std::int64_t pair = pairs[i], state = next[i];
+                const bool ends = is_end[i] != 0;  // read once, as another thread may write to it
                 require(0 <= pair && static_cast<std::uint64_t>(pair) < self.learner.weights().size(), "there is no such pair");
                 require(0 <= state && static_cast<std::uint64_t>(state) < self.learner.n_features(), "there is no such state");
                 const rl::OneFeature feature{static_cast<std::int32_t>(state)};
-                require(is_end.data()[i] != 0 || self.learner.n_actions(feature) > 0, "a state has no actions");
-                self.learner.remember(static_cast<std::size_t>(pair), rewards.data()[i], feature, is_end.data()[i] != 0);
+                require(ends || self.learner.n_actions(feature) > 0, "a state has no actions");
+                self.learner.remember(static_cast<std::size_t>(pair), rewards[i], feature, ends);
             }
         },
         array, array, array, array);
@@ -170,6 +176,8 @@ void bind_tabular(nb::module_& m) {
         [](Held<Tabular>& self, const Model& model, In1<double> alphas, In1<double> epsilons, In1<double> temperatures,
            std::uint64_t max_steps, bool has_exploring_starts, std::uint64_t seed, std::uint64_t first_episode, Out1<double> totals,
            Out1<std::int64_t> lengths, Out1<double> errors) {
+            const auto lengths_of_steps = vector<double>(alphas), shares = vector<double>(epsilons),
+                       heats = vector<double>(temperatures);
             const std::size_t n = alphas.shape(0);
             require(epsilons.shape(0) == n && temperatures.shape(0) == n && totals.shape(0) == n && lengths.shape(0) == n &&
                         errors.shape(0) == n,
@@ -178,7 +186,7 @@ void bind_tabular(nb::module_& m) {
             self.has_begun = false;
             self.learner.require_fits(model);
             std::vector<Rates> rates(n);
-            for (std::size_t e = 0; e < n; ++e) rates[e] = {alphas.data()[e], epsilons.data()[e], temperatures.data()[e]};
+            for (std::size_t e = 0; e < n; ++e) rates[e] = {lengths_of_steps[e], shares[e], heats[e]};
             rl::run_episodes(self.learner, model, {seed, first_episode, max_steps, has_exploring_starts}, rates,
                              vector<double>(totals), vector<std::int64_t>(lengths), vector<double>(errors));
         },
@@ -219,7 +227,7 @@ void bind_tiled(nb::module_& m) {
         .def(
             "__init__",
             [](rl::Tiling* self, In1<double> low, In1<double> high, In1<std::int64_t> n_tiles, std::int64_t n_tilings) {
-                const auto copied = [](const auto& a) { return std::vector(a.data(), a.data() + a.shape(0)); };
+                const auto copied = [](const auto& a) { return std::vector(checked_data(a), checked_data(a) + a.shape(0)); };
                 std::vector<double> lows = copied(low), highs = copied(high);
                 std::vector<std::int64_t> counts = copied(n_tiles);
                 require(n_tilings >= 1, "there is one tiling at least");

@@ -22,16 +22,20 @@ class InitialLaw {
    public:
     explicit InitialLaw(const Model& model) : cumulated_(model.n_states()) {
         double sum = 0.0;
-        for (std::size_t s = 0; s < cumulated_.size(); ++s) cumulated_[s] = sum += model.parts().initial[s];
+        for (std::size_t s = 0; s < cumulated_.size(); ++s) {
+            cumulated_[s] = sum += model.parts().initial[s];
+            if (model.parts().initial[s] > 0.0) last_ = static_cast<State>(s);
+        }
     }
     State draw(Philox& random) const {
         const double u = random.uniform() * cumulated_.back();
         const auto found = std::upper_bound(cumulated_.begin(), cumulated_.end(), u);
-        return static_cast<State>(std::min<std::ptrdiff_t>(found - cumulated_.begin(), std::ssize(cumulated_) - 1));
+        return std::min(static_cast<State>(found - cumulated_.begin()), last_);  // rounding may lead behind the last one
     }
 
    private:
     std::vector<double> cumulated_;
+    State last_ = 0;  // that has any probability
 };
 
 inline double draw_reward(const Model& model, std::size_t pair, std::size_t outcome, Philox& random) {

@@ -51,6 +51,7 @@ class Model {
         for (std::size_t pair = 0; pair < n_pairs(); ++pair)
             require(parts_.pair_starts[pair] < parts_.pair_starts[pair + 1], "a pair has no outcomes");
         check_order();
+        check_initial();
     }
 
     std::size_t n_states() const { return parts_.state_starts.size() - 1; }
@@ -81,6 +82,18 @@ class Model {
         for (std::size_t s = 0; s < n_states(); ++s)
             for (std::size_t pair = first_pair(s) + 1; pair < first_pair(s + 1); ++pair)
                 require(parts_.actions[pair - 1] < parts_.actions[pair], "the actions of a state must rise");
+    }
+
+    // Every episode begins where there is something to do.
+    void check_initial() const {
+        double sum = 0.0;
+        for (std::size_t s = 0; s < n_states(); ++s) {
+            const double share = parts_.initial[s];
+            require(share >= 0.0 && std::isfinite(share) && (share == 0.0 || !is_terminal(s)),
+                    "the initial law must be of probabilities, and none of a terminal state");
+            sum += share;
+        }
+        require(sum > 0.0 && std::isfinite(sum), "the initial law has no state");
     }
 
     ModelParts parts_;

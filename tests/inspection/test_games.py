@@ -128,7 +128,7 @@ def test_kernels_refuse_what_does_not_fit():
         with pytest.raises(ValueError, match=r"range|per column"):
             kernels.coalition_rows(x, background, masks, given["player"], given["row"], given["mask"], np.zeros((8, 3)), 1)
     with pytest.raises(ValueError, match="one target and weight"):
-        kernels.weighted_products(x, np.zeros((1, 1)), np.zeros(2), np.zeros((5, 5)), 1)
+        kernels.surrogate_products(x, np.zeros((1, 1)), np.zeros(2), np.zeros((5, 5)), 1)
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,8 @@ SHAPES = {
     },
     "map_to_directions": {2: (SIZE, SIZE + 1)},
     "map_to_sphere": {0: (SIZE, 2), 1: (SIZE, 3)},
+    "replace_rows": {1: (SIZE, 32), 7: (4, SIZE)},
+    "surrogate_products": {3: (2 * SIZE + 1, 2 * SIZE + 1)},
 }
 
 
@@ -343,6 +345,74 @@ def _machine(number):
     return [x, 0, SIZE, 2, _floats(0, 3, 3 * (SIZE + 2)), 0.1, *learnt, 2]
 
 
+def _tree_games(number, *background):
+    """Two trees with covers and values of their nodes, rows, and room for what each feature gives."""
+    dtype = (np.float64, np.float32)[number]
+    nodes = [np.arange(2), np.array([6.0, 2, 4, 6, 3, 3]), _floats(0, 6)]
+    others = [_floats(number, SIZE, SIZE), None] if background else []
+    return [
+        kernels.Trees(*_trees()),
+        *nodes,
+        _tree_rows(number).astype(dtype),
+        *others,
+        False,
+        _guarded((SIZE, SIZE), np.float64),
+        2,
+    ]
+
+
+def _coalitions(number):
+    x, places = _floats(number, SIZE, SIZE), [np.zeros(SIZE, dtype=np.int32) for _ in range(3)]
+    return [x, x.copy(), np.eye(SIZE, dtype=np.uint8), *places, _guarded((SIZE * SIZE, SIZE), x.dtype), 2]
+
+
+def _decisions():
+    """A chain of states to an end, of which the first has two ways on."""
+    starts, next_states = np.array([0, 2, 3, 4, 5, 6, 6]), np.array([1, 2, 2, 3, 4, 5], dtype=np.int32)
+    actions = np.array([0, 1, 0, 0, 0, 0], dtype=np.int32)
+    return [starts, actions, np.arange(7), next_states, np.ones(SIZE), NUMBERS, None, None, np.eye(SIZE)[0], 0, 2]
+
+
+def _planned(*rest):
+    """A process of decisions, and what is asked of it."""
+    return [kernels.DecisionModel(*_decisions()), *rest]
+
+
+def _chain_of_policy(*rest):
+    return [kernels.PolicyChain(*_planned(np.ones(SIZE), 1)), *rest]
+
+
+def _lessons(*rest):
+    """Two episodes over states in a table."""
+    states, last = np.arange(SIZE, dtype=np.int32)[:, None], np.zeros((2, 1), dtype=np.int32)
+    made = [states, last, NUMBERS, np.array([0, 2, SIZE]), np.ones(2, dtype=np.uint8), None, SIZE]
+    return [kernels.Lessons(*made), *rest] if rest else made
+
+
+def _learner(*rest, method=2, has_begun=False):
+    """A learner by a table, which plans."""
+    made = [_decisions()[0], method, 0, 0.9, 0.0, False, True, True, 0.0, 2, 0.0]
+    if not rest:
+        return made
+    learner = kernels.TabularLearner(*made)
+    if has_begun:
+        learner.begin(0, 0.1, 0.1, 1.0, 0, 0)
+    return [learner, *rest]
+
+
+def _tiling(*rest):
+    made = [np.zeros(SIZE), np.ones(SIZE), np.full(SIZE, 2), 2]
+    return [kernels.Tiling(*made), *rest] if rest else made
+
+
+def _tiled(*rest, method=2, has_begun=False):
+    """A learner by tiles."""
+    learner = kernels.TiledLearner(*_tiling(2, method, 0, 0.9, 0.0, False, 0.0))
+    if has_begun:
+        learner.begin(np.zeros(SIZE), 0.1, 0.1, 1.0, 0, 0)
+    return [learner, *rest]
+
+
 NUMBERS, PLACES = np.linspace(0, 1, SIZE), np.tile(np.arange(3), (2, 1))
 # Valid arguments where zeros and the like do not do: by the number of the overload.
 READY = {
@@ -544,6 +614,51 @@ READY = {
         *(*_tree_queries(number), False, "gaussian", 1.0, 0.0, 0.0, np.ones(SIZE), _guarded((SIZE,), np.float64), 2),
     ],
     "count_pairs": lambda number: [*_tree_queries(number), np.linspace(0, 1, SIZE), _guarded((SIZE,), np.int64), 2],
+    "add_path_dependent": _tree_games,
+    "add_interventional": lambda number: _tree_games(number, "background"),
+    "coalition_rows": _coalitions,
+    "means_of_runs": lambda number: [_floats(number, SIZE * SIZE, 2), NUMBERS, _guarded((SIZE, 2), np.float64), 2],
+    "exact_shapley_values": lambda number: [_floats(0, SIZE, 8), 3, 1, _guarded((SIZE, 3), np.float64), 2],
+    "exact_shapley_interactions": lambda number: [_floats(0, SIZE, 8), 3, 1, _guarded((SIZE, 9), np.float64), 2],
+    "DecisionModel": lambda number: _decisions(),
+    "DecisionModel.pair_values": lambda number: _planned(0.9, NUMBERS, _rows_of(np.float64), 2),
+    "DecisionModel.backup": lambda number: _planned(0.9, NUMBERS, _rows_of(np.float64), _rows_of(np.int64), 2),
+    "DecisionModel.backup_in_place": lambda number: _planned(0.9, NUMBERS, _rows_of(np.float64), True, 2),
+    "DecisionModel.sweep_by_priority": lambda number: _planned(0.9, 0.1, 20, _rows_of(np.float64)),
+    "PolicyChain": lambda number: _planned((np.ones(SIZE), np.array([0, 2, 3, 4, 5, -1]))[number], 2),
+    "PolicyChain.backup": lambda number: _chain_of_policy(0.9, NUMBERS, _rows_of(np.float64), 2),
+    "PolicyChain.solve": lambda number: _chain_of_policy(0.9, _rows_of(np.float64), 1e-6, 20, 2),
+    "sample_episodes": lambda number: _planned(np.ones(SIZE), 2, 10, 0, 0, 2),
+    "step_model": lambda number: _planned(0, 1, 0, 0),
+    "draw_first_state": lambda number: _planned(0, 0),
+    "Lessons": lambda number: _lessons(),
+    "Lessons.sum_returns": lambda number: _lessons(0.9, True, True, True, *(_rows_of(np.float64) for _ in range(3))),
+    "Lessons.step_to_returns": lambda number: _lessons(0.9, True, 0.1, _rows_of(np.float64)),
+    "Lessons.step_to_differences": lambda number: _lessons(
+        *(0.9, 0.5, False, 1, 0.1, 0.0), *(_rows_of(np.float64) for _ in range(2))
+    ),
+    "Lessons.sum_equations": lambda number: _lessons(0.9, 0.5, _guarded((SIZE, SIZE), np.float64), _rows_of(np.float64)),
+    "TabularLearner": lambda number: _learner(),
+    "TabularLearner.set_weights": lambda number: _learner(NUMBERS),
+    "TabularLearner.set_second": lambda number: _learner(NUMBERS, method=3),
+    "TabularLearner.set_visits": lambda number: _learner(NUMBERS),
+    "TabularLearner.set_memory": lambda number: _learner(
+        np.arange(SIZE), NUMBERS, np.zeros(SIZE, dtype=np.int64), np.zeros(SIZE, dtype=np.uint8)
+    ),
+    "TabularLearner.begin": lambda number: _learner(0, 0.1, 0.1, 1.0, 0, 0),
+    "TabularLearner.observe": lambda number: _learner(1.0, 1, False, False, has_begun=True),
+    "TabularLearner.run": lambda number: _learner(
+        *(kernels.DecisionModel(*_decisions()), NUMBERS, NUMBERS, NUMBERS, 10, False, 0, 0),
+        *(_rows_of(dtype) for dtype in (np.float64, np.int64, np.float64)),
+    ),
+    "Tiling": lambda number: _tiling(),
+    "Tiling.encode": lambda number: _tiling(_floats(0, SIZE, SIZE), _guarded((SIZE, 2), np.int32)),
+    "TiledLearner": lambda number: _tiling(2, 2, 0, 0.9, 0.0, False, 0.0),
+    "TiledLearner.set_weights": lambda number: _tiled(np.zeros(2916)),
+    "TiledLearner.set_second": lambda number: _tiled(np.zeros(2916), method=3),
+    "TiledLearner.begin": lambda number: _tiled(_floats(number, SIZE), 0.1, 0.1, 1.0, 0, 0),
+    "TiledLearner.observe": lambda number: _tiled(1.0, _floats(number, SIZE), False, False, has_begun=True),
+    "TiledLearner.greedy": lambda number: _tiled(_floats(number, SIZE)),
 }  # fmt: skip
 # Points that can be searched all have the same methods.
 for _kind in [name for name, target in vars(kernels).items() if hasattr(target, "count_within")]:
@@ -767,7 +882,7 @@ def _refused(argument, value, dtypes):
             if dtype not in dtypes:
                 yield f"dtype {dtype}", value.astype(dtype)
         yield "one dimension more", value[None].copy()
-        yield "one dimension fewer", value[0].copy()
+        yield "one dimension fewer", np.zeros(value.shape[1:], dtype=value.dtype)
         yield "a list", value.tolist()
         if value.itemsize > 1:
             yield "other byte order", value.astype(value.dtype.newbyteorder())

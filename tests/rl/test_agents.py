@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import inspect
 import pickle
+import signal
 import threading
 
 import numpy as np
@@ -322,10 +323,14 @@ def test_ctrl_c_ends_a_fit_that_has_no_end(kind):
     door = [(1 - 1e-12, 0, 0.0), (1e-12, 1, 0.0)]
     room = MDP.from_outcomes({0: {0: [(1.0, 0, 1.0)], 1: door}}, n_states=2, discount=0.9, initial=0)
     agent = kind(random_state=0)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a process of the background was started to ignore it
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        agent.fit(room, n_episodes=1)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            agent.fit(room, n_episodes=1)
+    finally:
+        signal.signal(signal.SIGINT, before)
     timer.join()
     assert not hasattr(agent, "q_")
 

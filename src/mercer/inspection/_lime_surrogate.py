@@ -50,7 +50,7 @@ class Neighbours:
         """The weighted sums of products of (1, features, targets)."""
         first = np.concatenate([[1.0], self.row, self.targets[0]])
         sums = np.empty((len(first), len(first)))
-        kernels.weighted_products(self.samples, self.targets[1:], weights[1:], sums, 1)  # rows are side by side, if at all
+        kernels.surrogate_products(self.samples, self.targets[1:], weights[1:], sums, 1)  # rows are side by side, if at all
         total: FloatArray = sums + weights[0] * np.outer(first, first)
         return total
 

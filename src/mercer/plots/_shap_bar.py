@@ -37,7 +37,7 @@ def plot_shap_bar(explanation: Any, *, max_display: int = 10, ax: Any = None) ->
     >>> from mercer.inspection import Explanation
     >>> from mercer.plots import plot_shap_bar
     >>> explanation = Explanation(np.array([[2.0, -0.5], [0.5, 1.5]]), np.array([1.0, 1.0]), feature_names=["age", "size"])
-    >>> [bar.get_width() for bar in plot_shap_bar(explanation).patches]
+    >>> [float(bar.get_width()) for bar in plot_shap_bar(explanation).patches]
     [1.25, 1.0]
     """
     check_value("plot_shap_bar", "max_display", max_display, Integer(1))

@@ -248,7 +248,7 @@ class _Site(ABC):
         try:
             learner.set_weights(before["weights"])
             for part in ("second", "visits"):
-                if len(before[part]) == len(getattr(learner, part)()):  # of an agent that still has them
+                if 0 < len(before[part]) == len(getattr(learner, part)()):  # of an agent that still has them
                     getattr(learner, f"set_{part}")(before[part])
         except ValueError as error:
             raise ValueError(

@@ -14,8 +14,8 @@ namespace mercer::inspection {
 
 // out = sum over rows of w_i r_i r_i', where r_i is (1, x_i, y_i); symmetric. Four rows at a time, so that a sum is read and
 // written once for four products. O(n (p + k)^2).
-inline void weighted_products(RowMajor<const double> x, RowMajor<const double> y, std::span<const double> weights,
-                              RowMajor<double> out, Threads threads) {
+inline void surrogate_products(RowMajor<const double> x, RowMajor<const double> y, std::span<const double> weights,
+                               RowMajor<double> out, Threads threads) {
     using V = Simd<double>;
     constexpr std::size_t kRows = 4;
     const std::size_t n = x.rows, p = x.cols, m = out.cols;
