@@ -90,6 +90,12 @@ def train_command(
     model_time: ModelTimeOption = None,
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 5,
     test_size: Annotated[float, typer.Option(help="The share of rows kept for the test.")] = 0.2,
+    intervals: Annotated[
+        float | None,
+        typer.Option(
+            help="Predict with intervals (sets of labels, for classes) that hold the truth for this share of rows: 0.9."
+        ),
+    ] = None,
     seed: SeedOption = 0,
     separator: SeparatorOption = None,
     decimal_comma: DecimalCommaFlag = False,
@@ -114,6 +120,7 @@ def train_command(
                 model_seconds=None if model_time is None else seconds_of(model_time, "--model-time"),
                 folds=folds,
                 test_size=test_size,
+                intervals=intervals,
                 seed=seed,
                 models=_names(models),
                 exclude=_names(exclude),
@@ -164,6 +171,7 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
         "script": str(outcome.folder.script("train")),
         "interrupted": outcome.is_interrupted,
         **{key: content[key] for key in ("data", "alerts", "leaderboard", "best", "test")},
+        "intervals": content.get("intervals"),
     }
 
 
@@ -208,6 +216,9 @@ def _show_report(console: Console, content: Any) -> None:
     console.print(leaderboard(entries, metric, best=content["best"]["model"]))
     console.print()
     console.print(describe_test(content["test"]))
+    if found := content.get("intervals"):
+        console.print()
+        console.print(Text(found["reading"].replace("\N{NO-BREAK SPACE}", "")))  # 90%, as above, and not cut in two
 
 
 @app.command("cluster")

@@ -126,6 +126,31 @@ class Test(TypedDict):
     reading: str
 
 
+class SetSize(TypedDict):
+    """How many test rows have a set of so many labels, and how many of these sets hold the true one."""
+
+    size: int
+    n: int
+    n_held: int
+
+
+class Intervals(TypedDict):
+    """What intervals (sets of labels, for classes) came to on the test rows; `coverage` is the share that was asked for."""
+
+    kind: Literal["interval", "labels"]
+    coverage: float
+    n_calibration: int
+    n_test: int
+    reached: float
+    low: float
+    high: float
+    width: float | None
+    plain_width: float | None  # of the middle `coverage` of the training targets
+    mean_size: float | None
+    sizes: list[SetSize] | None
+    reading: str
+
+
 class Confusion(TypedDict):
     """Counts of test rows: true classes down, predicted classes across."""
 
@@ -269,6 +294,7 @@ class Content(TypedDict):
     leaderboard: list[Candidate]
     best: Best | None
     test: Test | None
+    intervals: NotRequired[Intervals | None]
     confusion: Confusion | None
     scores: Scores | None
     curves: Curves | None

@@ -21,19 +21,21 @@ _N_STEPS = 15
 
 @dataclass(frozen=True)
 class Blend:
-    """How often each model was chosen, and what the blend scores on every fold."""
+    """How often each model was chosen, and what the blend predicts and scores on every fold by weights of the other folds."""
 
     counts: tuple[int, ...]
     fold_scores: tuple[float, ...]
+    held_out: Any
 
 
 def find_blend(folds: Folds, predictions: Sequence[Any]) -> Blend:
     """`predictions` hold one array a model, over the training rows."""
-    scores = []
+    held_out, scores = np.empty_like(predictions[0]), []
     for train, test in folds.splits:
-        counts = _choose(folds, predictions, train)
-        scores.append(_score(folds, _mix(predictions, counts), test))
-    return Blend(tuple(int(count) for count in _choose(folds, predictions, np.arange(len(folds.y)))), tuple(scores))
+        held_out[test] = _mix(predictions, _choose(folds, predictions, train))[test]
+        scores.append(_score(folds, held_out, test))
+    counts = _choose(folds, predictions, np.arange(len(folds.y)))
+    return Blend(tuple(int(count) for count in counts), tuple(scores), held_out)
 
 
 def _choose(folds: Folds, predictions: Sequence[Any], rows: Any) -> Any:

@@ -47,12 +47,23 @@ def find_candidates(problem: Problem, settings: Settings) -> tuple[list[Candidat
             estimator = cls(**cls._candidate_params)
             if "random_state" in estimator.get_params(deep=False):
                 estimator.set_params(random_state=settings.seed)
-            chosen.append(Candidate(name, estimator, dict(cls._search_space or {})))
+            if _lacks_probabilities(estimator, problem, settings):
+                skipped.append(Skipped(name, "it has no probabilities, which --intervals needs"))
+            else:
+                chosen.append(Candidate(name, estimator, dict(cls._search_space or {})))
         else:
             skipped.append(Skipped(name, reason))
     if not chosen:
-        raise RunError(f"no model is left to try for {problem.task}. `mercer models` lists them.")
+        is_narrowed = settings.intervals is not None and problem.classes is not None
+        hint = " --intervals leaves out those without probabilities." if is_narrowed else ""
+        raise RunError(f"no model is left to try for {problem.task}. `mercer models` lists them.{hint}")
     return chosen, skipped
+
+
+def _lacks_probabilities(estimator: Any, problem: Problem, settings: Settings) -> bool:
+    """Whether a classifier cannot make the sets of labels that are asked for."""
+    is_asked = settings.intervals is not None and problem.classes is not None
+    return is_asked and not hasattr(estimator, "predict_proba")
 
 
 def of_task(task: str) -> dict[str, type[MercerEstimator]]:

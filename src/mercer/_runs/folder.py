@@ -42,6 +42,7 @@ class RunFolder:
         self.model = path / "model.mercer"
         self.report_json = path / "report.json"
         self.report_html = path / "report.html"
+        self.intervals = path / "intervals.json"  # how far from a prediction the truth may lie, where that was asked for
         self.sample = path / "rows.parquet"  # of training rows, which explanations are made with
         self.trials = path / "trials.db"
         self.journal = Journal(path / "journal.jsonl")

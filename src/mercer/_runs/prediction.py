@@ -12,6 +12,7 @@ import numpy as np
 
 from mercer._labels import choose_codes
 from mercer._runs.errors import RunError
+from mercer._runs.intervals import Calibration
 from mercer._runs.reading import scan_batches
 from mercer._runs.stored_model import StoredModel
 
@@ -32,7 +33,7 @@ def predict_file(
     separator: str | None = None,
     encoding: str | None = None,
 ) -> int:
-    """Write a prediction for every row, with the probability of every class. Returns the number of rows."""
+    """Write a prediction for every row, with probabilities of classes and the run's intervals. Returns the number of rows."""
     check_table_path(out)
     stored = StoredModel.of(run)
     options, model = stored.options(separator, encoding), stored.model
@@ -40,9 +41,16 @@ def predict_file(
     if threshold is not None and (not is_class_model or len(model.classes_) != 2 or not hasattr(model, "predict_proba")):
         raise RunError(f"--threshold {threshold:g}: the model has no probabilities of two classes.")
     stored.check_columns(data, options, keep)
+    calibration = Calibration.of_run(stored.folder, stored.plan.settings)
+    classes = model.classes_ if is_class_model else None
+    if calibration is not None and (taken := set(keep) & set(calibration.columns(classes))):
+        raise RunError(f"--keep {min(taken)}: the run writes a column of its own of this name (train --intervals).")
     batches = scan_batches(data, options, schema=stored.schema())
     predict = _predict if stored.is_trained else _label
     tables = (predict(model, batch, keep, threshold) for batch in batches)
+    if calibration is not None:
+        as_text = out is None or out.suffix == ".csv"
+        tables = (calibration.beside(table, PREDICTION, classes, as_text=as_text) for table in tables)
     if out is None:
         return print_tables(tables)
     return write_tables(tables, out)

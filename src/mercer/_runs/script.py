@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mercer._runs.code import Code, read_call
+from mercer._runs.intervals import Calibration
 from mercer._runs.problem import Problem
 from mercer._runs.settings import Settings
 
@@ -30,14 +31,16 @@ train, test = np.sort(train), np.sort(test)
 
 model = {model}
 model.fit(X[train], y[train])
-
+{intervals}
 if __name__ == "__main__":
     print({metric_name!r}, get_scorer({metric_name!r})(model, X[test], y[test]))
     mercer.save(model, "model.mercer")
 '''
 
 
-def write_script(problem: Problem, settings: Settings, source: Path, model: Any, embedded: str | None) -> str:
+def write_script(
+    problem: Problem, settings: Settings, source: Path, model: Any, embedded: str | None, calibration: Calibration | None = None
+) -> str:
     """The text of the script. `embedded` is the name of a table that comes with Mercer."""
     code = Code()
     body = code.of(model)
@@ -57,8 +60,27 @@ def write_script(problem: Problem, settings: Settings, source: Path, model: Any,
         seed=settings.seed,
         stratify="" if problem.classes is None else ", stratify=y",
         model=body,
+        intervals="" if calibration is None else _intervals(calibration, settings),
         metric_name=problem.metric.name,
     )
+
+
+def _intervals(calibration: Calibration, settings: Settings) -> str:
+    """What `mercer predict` adds, and the nearest to it that needs no search: other fits, so other ends."""
+    if calibration.kind == "interval":
+        rule, maker, call = f"prediction ± {calibration.limit!r}", "regressor", "predict_interval"
+    else:
+        least = 1 - calibration.limit
+        rule, maker, call = f"labels of probability {least!r} and more, the likeliest in any case", "classifier", "predict_set"
+    return f"""
+# The intervals of the run: {rule}.
+# They come from what fits to the folds of the search predict for rows that these had not seen.
+# Without a search, by fits to folds of their own:
+#     from mercer.conformal import conformal_{maker}
+#     options = dict(method="cross", cv={settings.folds}, random_state={settings.seed})
+#     conformal = conformal_{maker}(model, X[train], y[train], **options)
+#     conformal.{call}(X[test], alpha={round(1 - calibration.coverage, 12)!r})
+"""
 
 
 def _filters(problem: Problem, settings: Settings) -> str:

@@ -43,6 +43,7 @@ class Search(StagedSearch):
         self.folds, self.settings, self.board = folds, settings, board
         self.pipelines = Pipelines(folds.X, settings)
         self._candidates: dict[str, Candidate] = {}
+        self._blended: Any = None  # what the blend predicts for training rows
 
     def run(self, candidates: Sequence[Candidate], skipped: Sequence[Skipped]) -> bool:
         """Fill the board. False if the user interrupted."""
@@ -255,6 +256,7 @@ class Search(StagedSearch):
         if len(predictions) < 2:
             return
         blend = find_blend(self.folds, list(predictions.values()))
+        self._blended = blend.held_out
         weights = {name: count for name, count in zip(predictions, blend.counts, strict=True) if count}
         if len(weights) < 2:
             self.board.update(BLEND, status="skipped", reason=f"nothing improves {next(iter(weights))}")
@@ -285,6 +287,25 @@ class Search(StagedSearch):
         weights = entry.params["weights"]
         members = [(member, self.make(member)) for member in weights]
         return make_blend(members, list(weights.values()), is_classifier=self.folds.problem.classes is not None)
+
+    def held_out(self, name: str) -> Any:
+        """Predictions of every training row by fits of a model that have not seen it; those that the search left out are made.
+
+        Nothing of that is written down: where tuning was interrupted, a resumed run may find other parameters.
+        """
+        if name == BLEND:
+            return self._blended
+        entry = self.board.get(name)
+        stage = TUNED if entry.params else DEFAULT
+        is_settled = stage == DEFAULT or bool(self.folder.journal.of("tuned", model=name))
+
+        def of_fold(fold: int) -> Any:
+            known = self.folder.shelf.get(f"{name}-{stage}-{fold}") if is_settled else None
+            return self.folds.score(self.make(name), fold).prediction if known is None else known
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they say the same as those of the final fit
+            return self.folds.assemble(of_fold)
 
 
 def _plain(value: Any) -> Any:

@@ -73,12 +73,15 @@ class Settings(RunSettings):
     metric: str | None = None
     folds: int = 5
     test_size: float = 0.2
+    intervals: float | None = None  # the coverage asked for
 
     def _checks(self) -> Iterator[_Check]:
         yield _Check("task", self.task, self.task in (None, *TASKS), f"one of {', '.join(TASKS)}")
         yield from super()._checks()
         yield _Check("folds", self.folds, 2 <= self.folds <= 50, "between 2 and 50")
         yield _Check("test-size", self.test_size, 0 < self.test_size < 1, "a share between 0 and 1")
+        is_fine = self.intervals is None or 0 < self.intervals < 1
+        yield _Check("intervals", self.intervals, is_fine, "a share above 0 and below 1, such as 0.9")
 
 
 @dataclass(frozen=True)

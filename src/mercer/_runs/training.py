@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 import mercer
-from mercer._report import Content, describe
+from mercer._labels import pad_classes
+from mercer._report import Content, Intervals, describe, describe_intervals, describe_sets
 from mercer._runs.board import BASELINE, Board
 from mercer._runs.candidates import check_names, find_candidates
 from mercer._runs.clock import Clock
@@ -21,6 +22,7 @@ from mercer._runs.course import Start, heading, write_report
 from mercer._runs.errors import DataError, NothingTrained
 from mercer._runs.folder import RunFolder, write_whole
 from mercer._runs.folds import Folds
+from mercer._runs.intervals import Calibration, check_coverage
 from mercer._runs.pipelines import Pipelines, certificate_of
 from mercer._runs.problem import Problem, make_problem
 from mercer._runs.reading import read_table
@@ -60,6 +62,7 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
     table, numbers = read_table(source, settings.file)
     problem = make_problem(table, settings, numbers)
     check_names(settings, problem.task)
+    check_coverage(settings, len(problem.train))
     candidates, skipped = find_candidates(problem, settings)
     columns = as_columns(Pipelines(problem.X[problem.train], settings).report(None))
     if not any(column["used"] for column in columns):
@@ -73,20 +76,46 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
     search = Search(folds, settings, folder, clock, board)
     is_whole = search.run(candidates, skipped)
     best = _choose(board, search)
+    calibration = _calibrate(settings, problem, search, best, watch)
     watch.phase(f"fitting {best} on all {len(problem.train)} training rows")
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = search.make(best).fit(*problem.rows(problem.train))
     fit_seconds = time.perf_counter() - started
+    folder.intervals.unlink(missing_ok=True)  # of an earlier end of the run: they may be of another model
     mercer.save(model, folder.model)
+    if calibration is not None:
+        calibration.write(folder.intervals)
     TrainingSample.of(problem, settings.seed).write(folder.sample)
-    script = write_script(problem, settings, source, search.make(best), embedded_name(settings))
+    script = write_script(problem, settings, source, search.make(best), embedded_name(settings), calibration)
     write_whole(folder.script(settings.command), script)
     content = _content(problem, settings, table.shape, search, best, model, command, watch)
+    content["intervals"] = None if calibration is None else _tested(calibration, model, problem)
     content["warnings"] = sorted({str(warning.message) for warning in caught})
     content["seconds"] = {"search": clock.elapsed, "final fit": fit_seconds}
     return Outcome(folder, write_report(content, folder), is_interrupted=not is_whole)
+
+
+def _calibrate(settings: Settings, problem: Problem, search: Search, best: str, watch: Watchers) -> Calibration | None:
+    """What intervals take, where they are asked for."""
+    if settings.intervals is None:
+        return None
+    watch.phase(f"calibrating intervals of {best}")
+    return Calibration.of(settings.intervals, problem.y[problem.train], search.held_out(best), problem.classes)
+
+
+def _tested(calibration: Calibration, model: Any, problem: Problem) -> Intervals:
+    """What the test rows, which decided nothing, say of the coverage."""
+    X, y = problem.rows(problem.test)
+    if problem.classes is None:
+        ends = calibration.ends(np.asarray(model.predict(X), dtype=np.float64))
+        return describe_intervals(calibration.coverage, calibration.n_rows, *ends, y, problem.y[problem.train])
+    classes = np.asarray(problem.classes)
+    places = np.searchsorted(classes, model.classes_)
+    probability = pad_classes(model.predict_proba(X), places, len(classes), dtype=np.float64)  # the fit may lack some
+    codes = np.searchsorted(classes, y)
+    return describe_sets(calibration.coverage, calibration.n_rows, calibration.is_in(probability), codes)
 
 
 def _choose(board: Board, search: Search) -> str:

@@ -10,7 +10,7 @@ from mercer._report.clustering.content import ClusterContent
 from mercer._report.content import Content
 from mercer._report.explained.content import RowContent
 from mercer._report.files import AnyContent, check, is_of_clusters
-from mercer._report.page import clusters, curves, explained, model, outcome, overview
+from mercer._report.page import clusters, curves, explained, intervals, model, outcome, overview
 from mercer._report.page.cutoff import cutoff
 from mercer._report.page.frame import Section, whole_page
 from mercer._report.page.html import join, json_script, tag
@@ -61,6 +61,7 @@ def _sections(content: Content) -> list[Section]:
         if content["leaderboard"]
         else None,
         ("test", "Test result", outcome.test_result(content["test"])) if content["test"] else None,
+        _intervals(content),
         _decision(content),
         ("residual-plots", "Predictions and residuals", curves.residuals(content["residuals"]))
         if content["residuals"]
@@ -82,6 +83,11 @@ def _sections(content: Content) -> list[Section]:
         sections.append(("columns", "Columns", overview.columns(content["columns"])))
     sections.append(("making", "How it was made", overview.making(content)))
     return [section for section in sections if section]
+
+
+def _intervals(content: Content) -> Section | None:
+    found = content.get("intervals")
+    return ("intervals", intervals.title(found), intervals.intervals(found)) if found else None
 
 
 def _decision(content: Content) -> Section | None:
