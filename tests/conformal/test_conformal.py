@@ -213,3 +213,12 @@ def test_wrong_calls_are_named(call, message):
     random = np.random.RandomState(0)
     with pytest.raises(InvalidParameterError, match=message):
         call(random.normal(size=(30, 2)), random.normal(size=30))
+
+
+def test_a_level_that_a_difference_gives_is_that_level():
+    """1 - 0.8 lies a rounding below 0.2: at an exact tie neither may keep a label that the other leaves out."""
+    X = np.random.RandomState(0).randn(98, 2)
+    y = (X[:, 0] + 0.8 * np.random.RandomState(1).randn(98) > 0).astype(int)
+    model = conformal_classifier(GaussianNB(), X, y, random_state=0)
+    assert np.isclose(model.p_values(X), 0.2, atol=1e-12).any()  # there are ties
+    np.testing.assert_array_equal(model.predict_set(X, alpha=1 - 0.8), model.predict_set(X, alpha=0.2))

@@ -95,7 +95,7 @@ class ConformalClassifier:
         is_in : bool array of shape (n_samples, n_classes)
             In the order of `classes`. A set may be empty, where no label fits.
         """
-        return np.asarray(self.p_values(X) > checked_alpha("predict_set", alpha))
+        return np.asarray(self.p_values(X) > checked_alpha("predict_set", alpha) + 1e-12)  # 1 - 0.8 is 0.2, and no less
 
 
 def strange(model: Any, X: Any, classes: npt.NDArray[Any], score: Score) -> Values:
