@@ -20,12 +20,12 @@ comma := ,
 
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: help build dev demo lint tidy style tests tests-all try test test-all wheel-check oldest sanitize sanitize-memory sanitize-threads bench clean
+.PHONY: help build dev demo lint tidy style tests tests-all try test test-all peers wheel-check oldest sanitize sanitize-memory sanitize-threads bench clean
 
 help:
 	@echo "make demo      compare, tune, test and explain models of an embedded table; the report is demo/report.html"
 	@echo "make test      build the wheel, lint, test the wheel, and try it in an empty environment"
-	@echo "make test-all  the same with the exhaustive sweeps, and with the oldest versions of other packages that are declared"
+	@echo "make test-all  the same with the exhaustive sweeps, beside other packages that explain, and with the oldest versions that are declared"
 	@echo "make dev       editable build for this machine; native code is rebuilt when it changed"
 	@echo "make bench     compare with the peers (GROUP=cluster for one family)"
 	@echo "make sanitize  test the native parts under AddressSanitizer and UBSan, and what uses threads under ThreadSanitizer"
@@ -121,8 +121,14 @@ tests-all: style build/test/.ready
 test:
 	$(MAKE) --jobs=3 tests try
 
+# Explanations beside those of other packages, and of their models. These bring hundreds of megabytes, and are no part of `dev`.
+peers: build/test/.ready
+	build/test/env/bin/python $(INSTALL_ONCE) lightgbm lime shap xgboost
+	build/test/env/bin/python -m pytest -p no:cacheprovider -q -n $(TEST_JOBS) tests/inspection
+
 test-all:
 	$(MAKE) --jobs=3 tests-all
+	$(MAKE) peers
 	$(MAKE) wheel-check
 	$(MAKE) oldest
 
