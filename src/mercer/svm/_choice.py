@@ -77,12 +77,11 @@ class MachineChoice(KernelMachine):
         X, y, sample = self._check_data(X, y, sample_weight, params)
         gammas = self._gammas(sample, params)
         folds = self._folds(X, y, sample, params.cv)
-        scores = np.zeros((len(gammas), len(params.costs)))
-        samples = []
-        for line, gamma in enumerate(gammas):
-            each = sample if gamma == params.gamma else self._check_data(X, y, sample_weight, self._with(params, gamma))[2]
-            scores[line] = self._mean_scores(each, folds, params, y)
-            samples.append(each)
+        samples = [
+            sample if gamma == params.gamma else self._check_data(X, y, sample_weight, self._with(params, gamma))[2]
+            for gamma in gammas
+        ]
+        scores = self._mean_scores(samples, folds, params, y)
         best = np.unravel_index(np.argmax(scores), scores.shape)
         chosen = self._with(params, gammas[best[0]], params.costs[best[1]])
         self._solve(samples[best[0]], y, self._parts(samples[best[0]], chosen), chosen)
@@ -125,20 +124,32 @@ class MachineChoice(KernelMachine):
         folds = [tuple(place[np.arange(sample.n_rows)[part]] for part in split) for split in cv]
         return [(train[train >= 0], test[test >= 0]) for train, test in folds]
 
-    def _mean_scores(self, sample: Sample, folds: list[tuple[Any, Any]], params: SimpleNamespace, y: Any) -> FloatArray:
-        """The mean score of each cost over the folds, which are solved side by side where they share a whole kernel matrix."""
-        rough = sample.rough
-        n = rough.n_rows
-        if n * n * rough.dtype.itemsize > MOST_BYTES:
-            cache = LineCache(rough, max(MOST_BYTES // (n * rough.dtype.itemsize), BLOCK))
-            found = [self._fold_scores(sample, cache, fold, params, y, sample.n_threads) for fold in folds]
-        else:
-            matrix = rough.rows(np.arange(n, dtype=np.int32))
-            share = max(1, sample.n_threads // len(folds))
-            jobs = [partial(self._fold_scores, sample, AllLines(matrix), fold, params, y, share) for fold in folds]
-            with run_jobs(jobs, sample.n_threads, in_threads=True) as scores:
-                found = list(scores)
-        return np.asarray(np.mean(found, axis=0))
+    def _mean_scores(self, samples: list[Sample], folds: list[tuple[Any, Any]], params: SimpleNamespace, y: Any) -> FloatArray:
+        """The mean score over the folds, a line for each sample (a gamma) and a column for each cost.
+
+        Folds of as many gammas as there is memory for whole kernel matrices are solved side by side.
+        """
+        n, n_threads = samples[0].rough.n_rows, samples[0].n_threads
+        n_at_once = MOST_BYTES // (n * n * samples[0].rough.dtype.itemsize)
+        found: list[list[float]] = []
+        for first in range(0, len(samples), max(1, n_at_once)):
+            some = samples[first : first + max(1, n_at_once)]
+            if n_at_once == 0:
+                in_cache = MOST_BYTES // (n * some[0].rough.dtype.itemsize)
+                cache = LineCache(some[0].rough, max(in_cache, BLOCK))
+                found += [self._fold_scores(some[0], cache, fold, params, y, n_threads) for fold in folds]
+                continue
+            matrices = [sample.rough.rows(np.arange(n, dtype=np.int32)) for sample in some]
+            share = max(1, n_threads // (len(some) * len(folds)))
+            jobs = [
+                partial(self._fold_scores, sample, AllLines(matrix), fold, params, y, share)
+                for sample, matrix in zip(some, matrices, strict=True)
+                for fold in folds
+            ]
+            with run_jobs(jobs, n_threads, in_threads=True) as scores:
+                found += list(scores)
+        means: FloatArray = np.asarray(found).reshape(len(samples), len(folds), -1).mean(axis=1)
+        return means
 
     def _fold_scores(
         self, sample: Sample, lines: Lines, fold: tuple[Any, Any], params: SimpleNamespace, y: Any, n_threads: int
