@@ -42,7 +42,7 @@ class Tiling {
         for (std::size_t j = 0; j < low_.size(); ++j) {
             require(n_tiles_[j] >= 1 && high[j] > low_[j] && std::isfinite(high[j] - low_[j]), "an axis of a tiling has no extent");
             scale_.push_back(static_cast<double>(n_tiles_[j]) / (high[j] - low_[j]));
-            n_features *= static_cast<double>(n_tiles_[j] + 1);
+            n_features *= static_cast<double>(n_tiles_[j]) + 1;
         }
         require(n_features < 2147483648.0, "the tilings have too many tiles");
         n_features_ = static_cast<std::size_t>(n_features);
