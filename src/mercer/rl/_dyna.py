@@ -66,8 +66,8 @@ class DynaQ(Agent):
     --------
     >>> from mercer.rl import DynaQ, grid_world
     >>> maze = grid_world(["S..#G", ".#.#.", "....."], goal_reward=1.0, discount=0.95)
-    >>> DynaQ(random_state=0).fit(maze, n_episodes=30).history_["length"][-5:].mean().round() < 12
-    np.True_
+    >>> bool(DynaQ(random_state=0).fit(maze, n_episodes=30).history_["length"][-5:].mean().round() < 12)
+    True
 
     References
     ----------

@@ -285,8 +285,8 @@ def value_iteration(
     --------
     >>> from mercer.rl import gambler, value_iteration
     >>> plan = value_iteration(gambler(goal=100, win=0.4))
-    >>> plan.v_[50].round(4), int(plan.policy_[50])
-    (np.float64(0.4), 50)
+    >>> float(plan.v_[50].round(4)), int(plan.policy_[50])
+    (0.4, 50)
 
     References
     ----------

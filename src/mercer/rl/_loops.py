@@ -52,11 +52,7 @@ def way_to_end(mdp: MDP, is_allowed: npt.NDArray[np.bool_] | None = None) -> Int
     n = mdp.n_states
     ends = np.flatnonzero(mdp.is_terminal)
     # From the end of all, which is one state more, against the arrows.
-    backward = sp.csr_array(
-        (np.ones(len(pairs) + len(ends), dtype=np.int8),
-         (np.concatenate([following, np.full(len(ends), n)]), np.concatenate([mdp.pair_states[pairs], ends]))),
-        shape=(n + 1, n + 1),
-    )  # fmt: skip
+    backward = _arrows(np.append(following, np.full(len(ends), n)), np.append(mdp.pair_states[pairs], ends), n + 1)
     _, towards = breadth_first_order(backward, n, directed=True, return_predecessors=True)
     chosen = np.full(n, -1, dtype=np.int64)
     leads_on = following == towards[mdp.pair_states[pairs]]
@@ -86,13 +82,7 @@ def endless_loop(mdp: MDP) -> Loop | None:
     graph, n = _graph(mdp, None), mdp.n_states
     first = np.flatnonzero(mdp.initial)
     edges = graph.tocoo()
-    forward = sp.csr_array(
-        (
-            np.ones(edges.nnz + len(first), dtype=np.int8),
-            (np.append(edges.row, np.full(len(first), n)), np.append(edges.col, first)),
-        ),
-        shape=(n + 1, n + 1),
-    )
+    forward = _arrows(np.append(edges.row, np.full(len(first), n)), np.append(edges.col, first), n + 1)
     is_met = np.zeros(n + 1, dtype=bool)
     is_met[breadth_first_order(forward, n, directed=True, return_predecessors=False)] = True
     return _loop(graph, stuck & is_met[:n]) if (stuck & is_met[:n]).any() else None
@@ -102,13 +92,7 @@ def stuck_states(chain: Any, mdp: MDP) -> npt.NDArray[np.bool_]:
     """The states of a chain from which no terminal state is reached."""
     edges = _edges(chain, mdp).tocoo()
     ends, n = np.flatnonzero(mdp.is_terminal), mdp.n_states
-    backward = sp.csr_array(
-        (
-            np.ones(edges.nnz + len(ends), dtype=np.int8),
-            (np.append(edges.col, np.full(len(ends), n)), np.append(edges.row, ends)),
-        ),
-        shape=(n + 1, n + 1),
-    )
+    backward = _arrows(np.append(edges.col, np.full(len(ends), n)), np.append(edges.row, ends), n + 1)
     is_stuck = np.ones(n + 1, dtype=bool)
     is_stuck[breadth_first_order(backward, n, directed=True, return_predecessors=False)] = False
     return is_stuck[:n]
@@ -165,11 +149,17 @@ def paying_loop(mdp: MDP, chain: Any) -> Loop | None:
 
 def _closed_classes(graph: sp.csr_array) -> tuple[npt.NDArray[np.bool_], Integers]:
     """Which strong components no edge leaves, and the component of each state."""
-    n, of_state = connected_components(graph, directed=True, connection="strong")
     edges = graph.tocoo()
+    n, of_state = connected_components(_arrows(edges.row, edges.col, graph.shape[0]), directed=True, connection="strong")
     is_closed = np.ones(n, dtype=bool)
     is_closed[of_state[edges.row[of_state[edges.row] != of_state[edges.col]]]] = False
     return is_closed, of_state
+
+
+def _arrows(start: Any, end: Any, n: int) -> sp.csr_array:
+    """A graph of n places, counted in 32 bits: older versions of SciPy walk no other."""
+    places = (np.asarray(start, dtype=np.int32), np.asarray(end, dtype=np.int32))
+    return sp.csr_array((np.ones(len(places[0])), places), shape=(n, n))
 
 
 def _graph(mdp: MDP, is_allowed: npt.NDArray[np.bool_] | None) -> sp.csr_array:
@@ -179,8 +169,7 @@ def _graph(mdp: MDP, is_allowed: npt.NDArray[np.bool_] | None) -> sp.csr_array:
     used = np.asarray(model.probabilities) > 0
     if is_allowed is not None:
         used &= is_allowed[pairs]
-    shape = (mdp.n_states, mdp.n_states)
-    return sp.csr_array((np.ones(used.sum()), (mdp.pair_states[pairs[used]], np.asarray(model.next)[used])), shape=shape)
+    return _arrows(mdp.pair_states[pairs[used]], np.asarray(model.next)[used], mdp.n_states)
 
 
 def _loop(graph: sp.csr_array, within: npt.NDArray[np.bool_]) -> Loop:

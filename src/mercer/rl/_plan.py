@@ -133,8 +133,8 @@ class HorizonPlan:
     Examples
     --------
     >>> from mercer.rl import backward_induction, gambler
-    >>> backward_induction(gambler(goal=10), horizon=3).v_[0, 5].round(4)
-    np.float64(0.4)
+    >>> float(backward_induction(gambler(goal=10), horizon=3).v_[0, 5].round(4))
+    0.4
     """
 
     v_: FloatArray
