@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import shutil
+import tempfile
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +15,7 @@ from typing import Any, Generic
 import mercer
 from mercer._report import check, write_html, write_json
 from mercer._runs.clock import Clock, OutOfTime
+from mercer._runs.files import STANDARD_INPUT, spool
 from mercer._runs.folder import Asked, RunFolder, digest_of
 from mercer._runs.settings import RunSettings
 from mercer._runs.sources import source_of, unchanged_source
@@ -25,11 +29,17 @@ class Start(Generic[Asked]):
     settings: Asked
     source: Path
     _resumed: RunFolder | None
+    _waiting: tempfile.TemporaryDirectory[str] | None = None  # holds what came on standard input until there is a folder
 
     @classmethod
     def of(cls, settings: Asked, path: Path, *, resume: bool) -> Start[Asked]:
         if not resume:
-            return cls(path, settings, source_of(settings), None)
+            RunFolder.refuse_existing(path, settings.command)
+            if settings.source != STANDARD_INPUT:
+                return cls(path, settings, source_of(settings), None)
+            waiting = tempfile.TemporaryDirectory(prefix="mercer-")
+            source = spool(Path(waiting.name), "input")
+            return cls(path, dataclasses.replace(settings, source=str(path / source.name)), source, None, waiting)
         folder = RunFolder.existing(path)
         plan = folder.read_plan_of(type(settings))
         return cls(path, plan.settings, unchanged_source(plan), folder)
@@ -39,7 +49,11 @@ class Start(Generic[Asked]):
         if self._resumed is not None:
             return self._resumed
         kinds = {name: str(kind) for name, kind in schema.items()}
-        return RunFolder.begin(self.path, self.settings, digest_of(self.source), kinds)
+        folder = RunFolder.begin(self.path, self.settings, digest_of(self.source), kinds)
+        if self._waiting is not None:  # rows that come only once stay in the folder, so that the run can be resumed
+            shutil.move(self.source, self.settings.source)
+            self._waiting.cleanup()
+        return folder
 
 
 class StagedSearch:

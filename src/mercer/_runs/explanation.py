@@ -17,7 +17,7 @@ from mercer._explaining.lime import lime_weights
 from mercer._explaining.table_model import TableModel, Unit
 from mercer._runs.errors import DataError, RunError
 from mercer._runs.prediction import PREDICTION
-from mercer._runs.reading import is_parquet, read_table, read_texts
+from mercer._runs.reading import read_texts
 from mercer._runs.sample import TrainingSample
 from mercer._runs.settings import Settings
 from mercer._runs.stored_model import StoredModel
@@ -52,6 +52,7 @@ class Asked:
     margin: float | None = None
     separator: str | None = None
     encoding: str | None = None
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         if self.method not in (*METHODS, LIME):
@@ -80,11 +81,12 @@ class Explaining:
         if asked.margin is not None and self.found.classes is not None:
             raise RunError(f"--margin {asked.margin:g}: the model predicts classes; a margin is for numbers.")
         self._label = self._chosen_label()
-        self._options = stored.options(asked.separator, asked.encoding)
-        stored.check_columns(data, self._options)
+        self._file = stored.file(data, stored.options(asked.separator, asked.encoding, asked.sheet))
+        stored.check_columns(self._file)
         self.columns = list(self.found.reports())
         self.kinds = {name: column.kind for name, column in self.found.reports().items()}
-        rows, self._numbers = read_table(data, self._options, stored.schema())
+        read = stored.read(self._file)
+        rows, self._numbers, self.alerts = read.table, read.numbers, read.alerts
         self.sample = TrainingSample.read(stored.folder.sample)
         self.table, self.rows = _alike(self.sample.X, rows, self.kinds, data)
         chosen = np.random.default_rng(self.settings.seed).permutation(self.table.height)[:_N_BACKGROUND]
@@ -119,9 +121,9 @@ class Explaining:
 
     def texts(self, place: int) -> dict[str, str]:
         """The values of a row as they are written in the file."""
-        if is_parquet(self.data):
+        if not self._file.is_text:
             return {name: as_text(self.rows[name][place]) for name in self.columns}
-        texts = read_texts(self.data, self._options)
+        texts = read_texts(self.data, self._file.options)
         return {name: texts[name][int(self._numbers[place]) - 1] or "" for name in self.columns}
 
     # ---- explanations

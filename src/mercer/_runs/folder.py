@@ -43,6 +43,7 @@ class RunFolder:
         self.report_json = path / "report.json"
         self.report_html = path / "report.html"
         self.intervals = path / "intervals.json"  # how far from a prediction the truth may lie, where that was asked for
+        self.profile = path / "profile.json"  # what the columns of training were like, which new rows are compared with
         self.sample = path / "rows.parquet"  # of training rows, which explanations are made with
         self.trials = path / "trials.db"
         self.journal = Journal(path / "journal.jsonl")
@@ -52,16 +53,24 @@ class RunFolder:
         """Plain code that repeats the result of a command."""
         return self.path / f"{command}.py"
 
+    @staticmethod
+    def refuse_existing(path: Path, command: str) -> None:
+        """A folder that holds anything is refused, so that no earlier run is overwritten."""
+        try:
+            if path.exists() and (not path.is_dir() or any(path.iterdir())):
+                hint = f" `mercer {command} --resume {path}` goes on with it." if (path / "run.json").exists() else ""
+                raise RunError(f"--out {path}: it exists already.{hint} Name another folder.")
+        except (OSError, ValueError) as error:
+            raise RunError(f"--out {path}: {getattr(error, 'strerror', None) or error}.") from error
+
     @classmethod
     def begin(cls, path: Path, settings: RunSettings, digest: str, schema: Mapping[str, str]) -> RunFolder:
-        """A new folder. One that holds anything is refused, so that no earlier run is overwritten."""
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            hint = f" `mercer {settings.command} --resume {path}` goes on with it." if (path / "run.json").exists() else ""
-            raise RunError(f"--out {path}: it exists already.{hint} Name another folder.")
+        """A new folder."""
+        cls.refuse_existing(path, settings.command)
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise RunError(f"--out {path}: the folder cannot be made ({error.strerror}).") from error
+            raise RunError(f"--out {path}: the folder cannot be made ({error.strerror or error}).") from error
         folder = cls(path)
         plan = {"format": FORMAT, "command": settings.command, "settings": settings.to_dict(), "data": digest, "schema": schema}
         write_whole(folder.plan, _to_json(plan))

@@ -8,15 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer._frame_columns import polars_column
 from mercer._runs.alerts import Alert, find_alerts
 from mercer._runs.errors import DataError, RunError
 from mercer._runs.metric import Metric, check_metric, choose_metric
-from mercer._runs.settings import Settings
+from mercer._runs.settings import RunSettings, Settings
 from mercer.model_selection import train_test_split
+from mercer.preprocessing._table.kinds import as_kind
 
 if TYPE_CHECKING:
     import polars as pl
 
+_A_VALUE = {
+    "number": "a number",
+    "boolean": "true or false",
+    "date": "a date",
+    "datetime": "a date",
+    "duration": "a duration",
+}
 MOST_CLASSES = 20  # more distinct whole numbers than this are amounts
 
 
@@ -46,9 +55,10 @@ class Problem:
         return self.X[numbers], self.y[numbers]
 
 
-def make_problem(table: pl.DataFrame, settings: Settings, numbers: Any = None) -> Problem:
-    """Decide all that can be decided by looking at the table. `numbers` are those of its rows in their file."""
-    alerts: list[Alert] = []
+def make_problem(table: pl.DataFrame, settings: Settings, numbers: Any = None, known: Sequence[Alert] = ()) -> Problem:
+    """Decide all that can be decided by looking at the table. `numbers` are those of its rows in their file, `known` is what
+    was met when it was read."""
+    alerts = [replace(each, flag=None) if each.column == settings.target else each for each in known]  # --kind: of features
     numbers = np.arange(1, table.height + 1) if numbers is None else numbers
     table, numbers = _with_target(table, numbers, settings, alerts)
     task, reason = _infer_task(table[settings.target], settings)
@@ -100,6 +110,21 @@ def _with_target(table: pl.DataFrame, numbers: Any, settings: Settings, alerts: 
     if kept.height < 10:
         raise DataError(f"{settings.source}: {kept.height} rows with a known target are too few to learn and to test from.")
     return kept, numbers[known.to_numpy()]
+
+
+def check_kinds(X: pl.DataFrame, settings: RunSettings, numbers: Any) -> None:
+    """Refuse a kind that a column's values cannot be of, and name one of them."""
+    for name, kind in settings.kinds.items():
+        if kind not in _A_VALUE or name not in X.columns:
+            continue
+        column = polars_column(name, X[name])
+        is_strange = as_kind(column, kind, "missing").is_missing & ~column.is_missing
+        if is_strange.any():
+            at = int(np.argmax(is_strange))
+            raise DataError(
+                f"{settings.source}: --kind {name}={kind}: row {numbers[at]} holds {X[name][at]!r}, "
+                f"which is not {_A_VALUE[kind]}."
+            )
 
 
 def _offer(name: str, columns: Sequence[str]) -> str:

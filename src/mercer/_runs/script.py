@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mercer._runs.code import Code, read_call
+from mercer._runs.code import Code
 from mercer._runs.intervals import Calibration
 from mercer._runs.problem import Problem
 from mercer._runs.settings import Settings
@@ -39,19 +39,25 @@ if __name__ == "__main__":
 
 
 def write_script(
-    problem: Problem, settings: Settings, source: Path, model: Any, embedded: str | None, calibration: Calibration | None = None
+    problem: Problem,
+    settings: Settings,
+    source: Path,
+    model: Any,
+    embedded: str | None,
+    calibration: Calibration | None = None,
+    is_plain: bool = True,
 ) -> str:
-    """The text of the script. `embedded` is the name of a table that comes with Mercer."""
+    """The text of the script. `embedded` is the name of a table that comes with Mercer; `is_plain`: polars reads the file."""
     code = Code()
     body = code.of(model)
     code.add("mercer.metrics", "get_scorer")
     code.add("mercer.model_selection", "train_test_split")
-    data = code.path(source, embedded)
+    data, read = code.path(source, embedded), code.read(settings, source, is_plain=is_plain)
     is_text = problem.classes is not None and isinstance(problem.classes[0], str)
     return _TEMPLATE.format(
         imports="\n".join(code.imports()),
         data=data,
-        read=read_call(settings, source),
+        read=read,
         filters=_filters(problem, settings),
         target=_target(problem, settings, is_text=is_text),
         lone=_lone(problem),

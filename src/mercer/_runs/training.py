@@ -24,13 +24,14 @@ from mercer._runs.folder import RunFolder, write_whole
 from mercer._runs.folds import Folds
 from mercer._runs.intervals import Calibration, check_coverage
 from mercer._runs.pipelines import Pipelines, certificate_of
-from mercer._runs.problem import Problem, make_problem
-from mercer._runs.reading import read_table
+from mercer._runs.problem import Problem, check_kinds, make_problem
+from mercer._runs.profile import Profile
+from mercer._runs.reading import ReadTable, read_table
 from mercer._runs.sample import TrainingSample
 from mercer._runs.script import write_script
 from mercer._runs.search import BLEND, Search
 from mercer._runs.settings import Settings
-from mercer._runs.sources import embedded_name
+from mercer._runs.sources import embedded_name, source_of
 
 _REPORTING = 0.1  # of the time, for what the report says of the winner
 _LEAST_REPORTING = 5.0  # seconds
@@ -59,16 +60,19 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
     watch = watch or Watchers()
     start = Start.of(settings, path, resume=resume)
     settings, source = start.settings, start.source
-    table, numbers = read_table(source, settings.file)
-    problem = make_problem(table, settings, numbers)
+    read = read_table(source, settings.file, settings.kinds)
+    problem = make_problem(read.table, settings, read.numbers, read.alerts)
     check_names(settings, problem.task)
     check_coverage(settings, len(problem.train))
     candidates, skipped = find_candidates(problem, settings)
-    columns = as_columns(Pipelines(problem.X[problem.train], settings).report(None))
+    check_kinds(problem.X, settings, problem.numbers)
+    report = Pipelines(problem.X[problem.train], settings).report(None)
+    columns = as_columns(report, read.notes)
     if not any(column["used"] for column in columns):
         found = "; ".join(f"{column['name']}: {column['reason']}" for column in columns[:5])
         raise DataError(f"{settings.source}: no column can be learnt from. {found}.")
     folder = start.folder(problem.X.schema)
+    source = source_of(settings)
     watch.problem(problem, settings, columns)
     clock = Clock(settings.seconds, folder.seconds_spent)
     folds = Folds(problem, settings.folds, settings.seed)
@@ -88,9 +92,11 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
     if calibration is not None:
         calibration.write(folder.intervals)
     TrainingSample.of(problem, settings.seed).write(folder.sample)
-    script = write_script(problem, settings, source, search.make(best), embedded_name(settings), calibration)
+    used = {column.name: column.kind for column in report if column.used}
+    Profile.of(problem.rows(problem.train)[0], used, read.marks).write(folder.profile)
+    script = write_script(problem, settings, source, search.make(best), embedded_name(settings), calibration, read.is_plain)
     write_whole(folder.script(settings.command), script)
-    content = _content(problem, settings, table.shape, search, best, model, command, watch)
+    content = _content(problem, settings, read, search, best, model, command, watch)
     content["intervals"] = None if calibration is None else _tested(calibration, model, problem)
     content["warnings"] = sorted({str(warning.message) for warning in caught})
     content["seconds"] = {"search": clock.elapsed, "final fit": fit_seconds}
@@ -136,7 +142,7 @@ def _choose(board: Board, search: Search) -> str:
 def _content(
     problem: Problem,
     settings: Settings,
-    shape: tuple[int, int],
+    read: ReadTable,
     search: Search,
     best: str,
     model: Any,
@@ -171,8 +177,8 @@ def _content(
         **heading(f"{settings.target} from {Path(settings.source).name}", command),
         "data": {
             "source": settings.source,
-            "n_rows": shape[0],
-            "n_columns": shape[1],
+            "n_rows": read.table.height,
+            "n_columns": read.table.width,
             "target": settings.target,
             "task": problem.kind,
             "task_reason": problem.task_reason,
@@ -183,14 +189,14 @@ def _content(
             "n_test": len(problem.test),
         },
         "alerts": alerts,
-        "columns": _columns_of(search, best),
+        "columns": _columns_of(search, best, read),
         "leaderboard": board.to_list(best),
         "best": {"model": best, "params": dict(entry.params), "how": entry.reason, "certificate": certificate_of(model)},
         **described,
     }
 
 
-def _columns_of(search: Search, best: str) -> list[dict[str, Any]]:
+def _columns_of(search: Search, best: str, read: ReadTable) -> list[dict[str, Any]]:
     """The same for the best model, or the first member of a blend."""
     name = best if best != BLEND else next(iter(search.board.get(BLEND).params["weights"]))
-    return as_columns(search.pipelines.report(search.estimator(name)))
+    return as_columns(search.pipelines.report(search.estimator(name)), read.notes)
