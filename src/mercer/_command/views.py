@@ -97,7 +97,9 @@ class LiveView:
         )
         head = Table.grid(padding=(0, 1))
         head.add_row(
-            Text(show_seconds(left) + " left", style="bold"), bar, Text("Ctrl-C ends with the best so far", style="dim")
+            Text(show_seconds(float(round(left))) + " left", style="bold"),
+            bar,
+            Text("Ctrl-C ends with the best so far", style="dim"),
         )
         lines = [_line("now", self._running()), _line("best", self._best())]
         return Group(
@@ -150,7 +152,7 @@ class RunView(LiveView):
         self._introduce(describe_problem(problem, settings), describe_columns(columns, most))
 
     def _best(self) -> str:
-        best = next((entry for entry in self._board if entry.status == "ok" and entry.fold_scores), None)
+        best = next((entry for entry in self._board if entry.status in ("ok", "running") and entry.fold_scores), None)
         if best is None:
             return "nothing yet"
         n_folds = len(best.fold_scores)

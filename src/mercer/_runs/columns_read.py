@@ -48,7 +48,7 @@ def numbers_among_texts(table: pl.DataFrame, numbers: Rows, kinds: Mapping[str, 
     notes: dict[str, str] = {}
     for name in texts:
         found = read_figures(table[name], hint)
-        if found is None or not found.n_numbers:
+        if found is None or not found.n_numbers or (kinds.get(name) is None and _are_keys(table[name])):
             continue
         is_strange = without_marks_of_missing(table[name]).is_not_null() & found.values.is_null()
         n_strange = found.n_texts - found.n_numbers
@@ -74,9 +74,14 @@ def _texts(table: pl.DataFrame) -> list[str]:
 
 
 def _may_be_numbers(texts: pl.Series) -> bool:
-    """Whether it is worth reading all of a column: some of its values have figures, or it is short."""
-    some = texts.drop_nulls().head(_SAMPLE)
+    """Whether it is worth reading all of a column: many of its first values have figures."""
+    some = without_marks_of_missing(texts.head(_SAMPLE)).drop_nulls()
     return bool(len(some)) and float(some.str.contains(r"\d").mean() or 0.0) >= _MANY  # type: ignore[arg-type]
+
+
+def _are_keys(texts: pl.Series) -> bool:
+    """Zeros in front (007) are there to be kept."""
+    return bool(texts.str.contains(r"^\s*0\d+\s*$").any())
 
 
 def _how(texts: pl.Series, values: pl.Series, *, is_either: bool) -> str:

@@ -52,8 +52,11 @@ def without_marks_of_missing(texts: pl.Series) -> pl.Series:
     return texts.to_frame().select(pl.when(~is_missing).then(bare)).to_series()
 
 
-def figures_of(texts: pl.Series, mark: Mark) -> pl.Series:
-    """The numbers that texts stand for; null where there is none. `texts` have no outer blanks."""
+def figures_of(texts: pl.Series, mark: Mark, *, is_strict: bool = False) -> pl.Series:
+    """The numbers that texts stand for; null where there is none. `texts` have no outer blanks.
+
+    What the mark cannot read and is plain all the same (1e-3, or 1.5 among decimal commas) counts unless `is_strict`.
+    """
     import polars as pl
 
     groups = texts.to_frame().select(
@@ -75,7 +78,9 @@ def figures_of(texts: pl.Series, mark: Mark) -> pl.Series:
     minus = opened | first.is_in(["-", _MINUS]).fill_null(False) | second.is_in(["-", _MINUS]).fill_null(False)
     sign = pl.when(minus).then(-1.0).otherwise(1.0)
     value = sign * pl.when(after == "%").then(digits / 100).otherwise(digits)
-    plain = pl.col("text").cast(pl.Float64, strict=False)  # 1e-3, and what is written with the other mark where that is plain
+    if is_strict:
+        return groups.select(pl.when(is_number).then(value).alias(texts.name)).to_series()
+    plain = pl.col("text").cast(pl.Float64, strict=False)
     finite = pl.when(plain.is_finite()).then(plain)
     return groups.select(pl.when(is_number).then(value).otherwise(finite).alias(texts.name)).to_series()
 
@@ -101,23 +106,22 @@ def read_figures(texts: pl.Series, hint: Mark | None = None) -> Reading | None:
     n_texts = len(bare) - bare.null_count()
     if n_texts == 0 or not bare.head(1000).str.contains(r"\d").any():
         return None
-    by_mark = {mark: figures_of(bare, mark) for mark in MARKS}
+    by_mark = {mark: figures_of(bare, mark, is_strict=True) for mark in MARKS}
     counts = {mark: len(values) - values.null_count() for mark, values in by_mark.items()}
     is_either = counts["point"] == counts["comma"] and not by_mark["point"].equals(by_mark["comma"])
     if counts["point"] == counts["comma"]:
         mark: Mark = hint or "point"
     else:
         mark = "point" if counts["point"] > counts["comma"] else "comma"
-    return Reading(mark, by_mark[mark], n_texts, counts[mark], is_either)
+    values = figures_of(bare, mark)
+    return Reading(mark, values, n_texts, len(values) - values.null_count(), is_either)
 
 
 def sure_mark(texts: pl.Series) -> Mark | None:
-    """The mark of a column all of whose texts are numbers by one mark and not by the other."""
-    found = read_figures(texts)
-    if found is None or found.n_numbers < found.n_texts or found.is_either:
-        return None
-    other = figures_of(without_marks_of_missing(texts), "comma" if found.mark == "point" else "point")
-    return None if other.null_count() == found.values.null_count() else found.mark
+    """The mark by which all of a column's texts are numbers, where the other mark does not read all of them."""
+    bare = without_marks_of_missing(texts).drop_nulls()
+    reads_all = {mark for mark in MARKS if len(bare) and not figures_of(bare, mark, is_strict=True).null_count()}
+    return reads_all.pop() if len(reads_all) == 1 else None
 
 
 def are_grouped(texts: pl.Series) -> bool:
