@@ -133,7 +133,7 @@ def test_sheets_are_read_as_they_are_stored(tmp_path):
             read_table(path, FileOptions(sheet=sheet))
     with pytest.raises(DataError, match="'Leer' is empty"):
         read_table(path, FileOptions(sheet="Leer"))
-    with pytest.raises(RunError, match="--sheet 1: .*has no sheets"):
+    with pytest.raises(RunError, match=r"--sheet 1: .*has no sheets"):
         read_table(_write(tmp_path, b"a\n1\n", "table.csv"), FileOptions(sheet="1"))
 
 

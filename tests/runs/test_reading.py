@@ -103,7 +103,7 @@ def test_what_is_no_table_is_refused(tmp_path):
         read_table(_write(tmp_path, "a,b\n1,2\n", "table.parquet"))
     with pytest.raises(DataError, match="its name says that it is packed"):
         read_table(_write(tmp_path, "a,b\n1,2\n", "table.csv.gz"))
-    with pytest.raises(DataError, match="is not utf-8.*--encoding"):
+    with pytest.raises(DataError, match=r"is not utf-8.*--encoding"):
         read_table(_write(tmp_path, b"a\n\xff\n"), FileOptions(encoding="utf-8"))
     for name in ("klingon", "hex", "undefined", ""):
         with pytest.raises(RunError, match="no such encoding"):

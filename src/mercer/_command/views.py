@@ -96,11 +96,8 @@ class LiveView:
             total=self._seconds, completed=min(elapsed, self._seconds), width=max(10, min(30, self._console.width // 4))
         )
         head = Table.grid(padding=(0, 1))
-        head.add_row(
-            Text(show_seconds(float(round(left))) + " left", style="bold"),
-            bar,
-            Text("Ctrl-C ends with the best so far", style="dim"),
-        )
+        time_left = Text(f"{show_seconds(float(round(left)))} left", style="bold")
+        head.add_row(time_left, bar, Text("Ctrl-C ends with the best so far", style="dim"))
         lines = [_line("now", self._running()), _line("best", self._best())]
         return Group(
             head, *(_cropped(line, self._console.width) for line in lines), Text(""), self._table(_most_rows(self._console))

@@ -66,7 +66,7 @@ class TrainingTypes:
             is_strange |= converted.is_missing & ~column.is_missing
             if is_strange.any():
                 strange.append(_found(table[name], kind, is_strange, numbers))
-                _refuse_most(strange[-1], int((~column.is_missing).sum()), where)
+                _refuse_most(strange[-1], int((~converted.is_missing).sum()), where)
                 series = series.to_frame().select(pl.when(pl.Series(~is_strange)).then(pl.col(name)).alias(name)).to_series()
             made.append(series)
             columns[name] = converted
