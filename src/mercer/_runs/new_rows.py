@@ -12,17 +12,16 @@ import numpy.typing as npt
 
 from mercer._columns import MOMENT, Column
 from mercer._frame_columns import polars_column
+from mercer._kinds import A_VALUE, as_kind
 from mercer._runs.columns_read import strange_words
 from mercer._runs.errors import DataError
 from mercer._runs.figures import Mark, figures_of, without_marks_of_missing
-from mercer.preprocessing._table.kinds import as_kind
 
 if TYPE_CHECKING:
     import polars as pl
 
 _NUMERIC = re.compile(r"U?Int\d+|Float\d+|Decimal")
 _TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
-_A_VALUE = {"boolean": "true or false", "date": "a date", "datetime": "a date", "duration": "a duration"}
 _KEPT = 100  # strange values of a piece that are looked at
 _MOST_STRANGE = 0.5
 IsStrange = npt.NDArray[np.bool_]
@@ -120,7 +119,7 @@ def _plain_column(series: pl.Series, where: str) -> Column:
 
 def _found(series: pl.Series, kind: str, is_strange: IsStrange, numbers: npt.NDArray[np.intp]) -> Strange:
     places = np.flatnonzero(is_strange)
-    what = f"not {_A_VALUE[kind]}" if kind in _A_VALUE else "no number"
+    what = "no number" if kind == "number" else f"not {A_VALUE.get(kind, kind)}"
     first = places[:_KEPT]
     return Strange(series.name, what, len(places), series.gather(first).to_list(), numbers[first])
 

@@ -9,23 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer._frame_columns import polars_column
+from mercer._kinds import A_VALUE, as_kind
 from mercer._runs.alerts import Alert, find_alerts
 from mercer._runs.errors import DataError, RunError
 from mercer._runs.metric import Metric, check_metric, choose_metric
 from mercer._runs.settings import RunSettings, Settings
 from mercer.model_selection import train_test_split
-from mercer.preprocessing._table.kinds import as_kind
 
 if TYPE_CHECKING:
     import polars as pl
 
-_A_VALUE = {
-    "number": "a number",
-    "boolean": "true or false",
-    "date": "a date",
-    "datetime": "a date",
-    "duration": "a duration",
-}
 MOST_CLASSES = 20  # more distinct whole numbers than this are amounts
 
 
@@ -115,7 +108,7 @@ def _with_target(table: pl.DataFrame, numbers: Any, settings: Settings, alerts: 
 def check_kinds(X: pl.DataFrame, settings: RunSettings, numbers: Any) -> None:
     """Refuse a kind that a column's values cannot be of, and name one of them."""
     for name, kind in settings.kinds.items():
-        if kind not in _A_VALUE or name not in X.columns:
+        if kind not in A_VALUE or name not in X.columns:
             continue
         column = polars_column(name, X[name])
         is_strange = as_kind(column, kind, "missing").is_missing & ~column.is_missing
@@ -123,7 +116,7 @@ def check_kinds(X: pl.DataFrame, settings: RunSettings, numbers: Any) -> None:
             at = int(np.argmax(is_strange))
             raise DataError(
                 f"{settings.source}: --kind {name}={kind}: row {numbers[at]} holds {X[name][at]!r}, "
-                f"which is not {_A_VALUE[kind]}."
+                f"which is not {A_VALUE[kind]}."
             )
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from mercer._columns import Column
 from mercer._frame_columns import polars_column
+from mercer._kinds import as_kind
 from mercer._report.numbers import number
 from mercer._runs.alerts import Alert
 from mercer._runs.columns_read import Rows, row_words, strange_words
@@ -21,7 +22,6 @@ from mercer._runs.errors import RunError
 from mercer._runs.figures import Mark
 from mercer._runs.folder import write_whole
 from mercer._runs.new_rows import Strange, figures_in
-from mercer.preprocessing._table.kinds import as_kind
 
 if TYPE_CHECKING:
     import polars as pl
