@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from mercer._runs.figures import MARKS, figures_of, read_figures, sure_mark
+from mercer._runs import figures
+from mercer._runs.figures import MARKS, figures_of, read_figures
 
 
 @pytest.mark.parametrize(
@@ -25,21 +26,33 @@ from mercer._runs.figures import MARKS, figures_of, read_figures, sure_mark
     ],
 )
 def test_figures_are_read_by_the_mark_that_reads_most(texts, mark, values):
-    found = read_figures(pl.Series("a", texts))
-    assert found.mark == mark
-    assert found.values.to_list() == values
-    assert found.n_numbers == sum(value is not None for value in values)
+    (found,) = read_figures([pl.Series("a", texts)])
+    assert found.mark() == mark
+    assert found.values(mark).to_list() == values
 
 
 def test_one_group_of_three_figures_says_nothing_of_the_mark_and_the_hint_decides():
-    texts = pl.Series("a", ["1,234", "5,678"])
-    assert sure_mark(texts) is None
-    assert read_figures(texts).values.to_list() == [1234.0, 5678.0]
-    assert read_figures(texts).is_either
-    assert read_figures(texts, "comma").values.to_list() == [1.234, 5.678]
-    assert sure_mark(pl.Series("a", ["1,234", "5,67"])) == "comma"
-    assert sure_mark(pl.Series("a", ["1,234", "5.67"])) == "point"
-    assert sure_mark(pl.Series("a", ["1,234", "much"])) is None
+    def reading(*texts):
+        return read_figures([pl.Series("a", texts)])[0]
+
+    found = reading("1,234", "5,678")
+    assert found.sure_mark is None
+    assert found.is_either
+    assert found.values(found.mark()).to_list() == [1234.0, 5678.0]
+    assert found.values(found.mark("comma")).to_list() == [1.234, 5.678]
+    assert reading("1,234", "5,67").sure_mark == "comma"
+    assert reading("1,234", "5.67").sure_mark == "point"
+    assert reading("1,234", "much").sure_mark is None
+    assert reading("", "-").sure_mark is None
+
+
+def test_columns_are_read_together_as_each_by_itself(monkeypatch):
+    monkeypatch.setattr(figures, "_MOST_CELLS", 7)  # three stacks
+    columns = [pl.Series(name, [f"{place},{name}5", None, "x"]) for place, name in enumerate("01234")]
+    together = read_figures(columns)
+    assert [each.texts.name for each in together] == list("01234")
+    for column, each in zip(columns, together, strict=True):
+        assert each.values("comma").equals(read_figures([column])[0].values("comma"))
 
 
 @settings(max_examples=60, deadline=None)

@@ -6,7 +6,9 @@ apostrophes) or "comma" (1.234,5; thousands by points, blanks and apostrophes). 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from mercer._columns import MISSING_MARKS
@@ -40,7 +42,7 @@ def _pattern(mark: Mark) -> str:
 
 
 _PATTERNS: dict[Mark, str] = {mark: _pattern(mark) for mark in MARKS}
-_ONE_GROUP = r"[1-9]\d{0,2}[.,]\d{3}"  # 1,234 or 1.234, which either mark can read
+_MOST_CELLS = 1 << 20  # of a stack of columns
 
 
 def without_marks_of_missing(texts: pl.Series) -> pl.Series:
@@ -85,47 +87,74 @@ def figures_of(texts: pl.Series, mark: Mark, *, is_strict: bool = False) -> pl.S
     return groups.select(pl.when(is_number).then(value).otherwise(finite).alias(texts.name)).to_series()
 
 
+def in_stacks(columns: Sequence[pl.Series], *readers: Callable[[pl.Series], pl.Series]) -> list[tuple[pl.Series, ...]]:
+    """Each column without marks of missing values, and what readers make of that.
+
+    Columns are put one under another for it: of thousands of short ones, each by itself would take a thousand times as long.
+    """
+    import polars as pl
+
+    found: list[tuple[pl.Series, ...]] = []
+    at = 0
+    while at < len(columns):
+        end = at + max(1, min(len(columns) - at, _MOST_CELLS // max(1, len(columns[at]))))
+        stack = without_marks_of_missing(pl.concat([column.alias("") for column in columns[at:end]]))
+        parts = [stack, *(reader(stack) for reader in readers)]
+        start = 0
+        for column in columns[at:end]:
+            found.append(tuple(part.slice(start, len(column)).alias(column.name) for part in parts))
+            start += len(column)
+        at = end
+    return found
+
+
 @dataclass(frozen=True)
 class Reading:
-    """A column of texts read as numbers by one mark."""
+    """A column of texts as each mark alone reads it."""
 
-    mark: Mark
-    values: pl.Series  # null where there was none, or no number
-    n_texts: int  # that are there
-    n_numbers: int
-    is_either: bool  # whether the other mark reads as many, and reads some of them otherwise
+    texts: pl.Series  # without marks of missing values
+    by_mark: Mapping[Mark, pl.Series]  # null where there is none, or no number
 
     @property
-    def share(self) -> float:
-        return self.n_numbers / self.n_texts if self.n_texts else 0.0
+    def n_texts(self) -> int:
+        return len(self.texts) - self.texts.null_count()
+
+    def _count(self, mark: Mark) -> int:
+        return len(self.texts) - self.by_mark[mark].null_count()
+
+    @property
+    def sure_mark(self) -> Mark | None:
+        """The mark by which all of the texts are numbers, where the other mark does not read all of them."""
+        reads_all = [mark for mark in MARKS if 0 < self.n_texts == self._count(mark)]
+        return reads_all[0] if len(reads_all) == 1 else None
+
+    @property
+    def is_either(self) -> bool:
+        """Whether either mark reads as many, and some of them otherwise."""
+        point, comma = self.by_mark["point"], self.by_mark["comma"]
+        return self._count("point") == self._count("comma") and not point.equals(comma)
+
+    def mark(self, hint: Mark | None = None) -> Mark:
+        """The mark that reads more of the texts; `hint` decides between equals."""
+        point, comma = self._count("point"), self._count("comma")
+        if point == comma:
+            return hint or "point"
+        return "point" if point > comma else "comma"
+
+    def values(self, mark: Mark) -> pl.Series:
+        """The numbers by a mark, and where it reads none what is a number all the same."""
+        values = self.by_mark[mark]
+        return values if values.null_count() == self.texts.null_count() else figures_of(self.texts, mark)
 
 
-def read_figures(texts: pl.Series, hint: Mark | None = None) -> Reading | None:
-    """A column of texts as numbers, by the mark that reads more of them; `hint` decides between equals. None: no numbers."""
-    bare = without_marks_of_missing(texts)
-    n_texts = len(bare) - bare.null_count()
-    if n_texts == 0 or not bare.head(1000).str.contains(r"\d").any():
-        return None
-    by_mark = {mark: figures_of(bare, mark, is_strict=True) for mark in MARKS}
-    counts = {mark: len(values) - values.null_count() for mark, values in by_mark.items()}
-    is_either = counts["point"] == counts["comma"] and not by_mark["point"].equals(by_mark["comma"])
-    if counts["point"] == counts["comma"]:
-        mark: Mark = hint or "point"
-    else:
-        mark = "point" if counts["point"] > counts["comma"] else "comma"
-    values = figures_of(bare, mark)
-    return Reading(mark, values, n_texts, len(values) - values.null_count(), is_either)
-
-
-def sure_mark(texts: pl.Series) -> Mark | None:
-    """The mark by which all of a column's texts are numbers, where the other mark does not read all of them."""
-    bare = without_marks_of_missing(texts).drop_nulls()
-    reads_all = {mark for mark in MARKS if len(bare) and not figures_of(bare, mark, is_strict=True).null_count()}
-    return reads_all.pop() if len(reads_all) == 1 else None
+def read_figures(columns: Sequence[pl.Series]) -> list[Reading]:
+    """Columns of texts as numbers, by each mark."""
+    readers = [partial(figures_of, mark=mark, is_strict=True) for mark in MARKS]
+    return [Reading(texts, dict(zip(MARKS, values, strict=True))) for texts, *values in in_stacks(columns, *readers)]
 
 
 def are_grouped(texts: pl.Series) -> bool:
     """Whether texts that look like decimals (12.500, 900) could be whole numbers whose thousands are parted by points."""
-    bare = without_marks_of_missing(texts).drop_nulls()
+    bare = texts.drop_nulls()
     is_whole = bare.str.contains(r"^-?(?:[1-9]\d{0,2}(?:\.\d{3})+|\d{1,3})$")
     return len(bare) > 0 and bool(is_whole.all()) and bool(bare.str.contains(r"\.").any())

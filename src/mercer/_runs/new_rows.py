@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from mercer._frame_columns import polars_column
 from mercer._kinds import A_VALUE, as_kind
 from mercer._runs.columns_read import strange_words
 from mercer._runs.errors import DataError
-from mercer._runs.figures import Mark, figures_of, without_marks_of_missing
+from mercer._runs.figures import Mark, figures_of, in_stacks, without_marks_of_missing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,57 +58,79 @@ class TrainingTypes:
         """
         import polars as pl
 
-        made, columns, strange = [], {}, []
+        figures = self._figures(table)
+        made: list[pl.Series] = []
+        columns: dict[str, Column] = {}
+        strange: list[Strange] = []
         for name, kind in self.kinds.items():
-            series, is_strange = self._converted(table[name], kind)
+            series, is_strange = figures.get(name) or self._converted(table[name])
             column = _plain_column(series, where)
             converted = as_kind(column, kind, "missing")
-            is_strange |= converted.is_missing & ~column.is_missing
+            is_strange = is_strange | (converted.is_missing & ~column.is_missing)
             if is_strange.any():
                 strange.append(_found(table[name], kind, is_strange, numbers))
                 _refuse_most(strange[-1], int((~converted.is_missing).sum()), where)
-                series = series.to_frame().select(pl.when(pl.Series(~is_strange)).then(pl.col(name)).alias(name)).to_series()
+                series = _null_where(series, is_strange)
             made.append(series)
             columns[name] = converted
         return pl.DataFrame(made), columns, strange
 
-    def _converted(self, series: pl.Series, kind: str) -> tuple[pl.Series, IsStrange]:
+    def _figures(self, table: pl.DataFrame) -> dict[str, tuple[pl.Series, IsStrange]]:
+        """Texts that were numbers in training, and which of them are none."""
+        import polars as pl
+
+        by_mark: dict[Mark, list[pl.Series]] = {}
+        for name, kind in self.kinds.items():
+            is_number = _NUMERIC.match(self.schema[name]) or kind == "number"
+            if is_number and table.schema[name] == pl.String:
+                by_mark.setdefault(self.marks.get(name, self.mark), []).append(self._without_nulls(table[name]))
+        found: dict[str, tuple[pl.Series, IsStrange]] = {}
+        for mark, texts in by_mark.items():
+            for bare, values in in_stacks(texts, partial(figures_of, mark=mark)):
+                found[bare.name] = values, (bare.is_not_null() & values.is_null()).to_numpy()
+        return found
+
+    def _without_nulls(self, texts: pl.Series) -> pl.Series:
+        is_null = texts.is_in(list(self.nulls)).fill_null(False)
+        return _null_where(texts, is_null.to_numpy()) if is_null.any() else texts
+
+    def _converted(self, series: pl.Series) -> tuple[pl.Series, IsStrange]:
         """In the type of training, as far as the values can be, and which of them cannot."""
         import polars as pl
 
-        wanted = self.schema[series.name]
+        wanted, nothing = self.schema[series.name], np.zeros(len(series), dtype=bool)
         if series.dtype == pl.String:
-            series = (
-                series.to_frame()
-                .select(pl.when(~pl.col(series.name).is_in(list(self.nulls))).then(pl.col(series.name)))
-                .to_series()
-            )
-            if wanted.startswith(("String", "Categorical", "Enum")) and kind != "number":
-                return series, np.zeros(len(series), dtype=bool)
+            series = self._without_nulls(series)
+            if not wanted.startswith(("Boolean", "Date", "Time")):
+                return series, nothing
             bare = without_marks_of_missing(series)
-            values = self._of_texts(bare, wanted)
+            values = _of_texts(bare, wanted)
             return values, (bare.is_not_null() & values.is_null()).to_numpy()
         if _NUMERIC.match(wanted) and series.dtype.is_numeric():
             values = series.cast(pl.Float64)
-            is_infinite = values.is_infinite().fill_null(False)
-            finite = values.to_frame().select(pl.when(pl.Series(~is_infinite)).then(pl.col(series.name)).alias(series.name))
-            return finite.to_series(), is_infinite.to_numpy().copy()
-        return series, np.zeros(len(series), dtype=bool)
+            is_infinite = values.is_infinite().fill_null(False).to_numpy()
+            return (_null_where(values, is_infinite) if is_infinite.any() else values), is_infinite
+        return series, nothing
 
-    def _of_texts(self, bare: pl.Series, wanted: str) -> pl.Series:
-        import polars as pl
 
-        if wanted == "Boolean":
-            lower = bare.str.to_lowercase()
-            return lower.replace_strict(_TRUTHS, default=None, return_dtype=pl.Boolean)
-        if wanted.startswith(("Date", "Time")):
-            try:
-                if wanted == "Date":
-                    return bare.str.to_date(strict=False)
-                return bare.str.to_time(strict=False) if wanted == "Time" else bare.str.to_datetime(strict=False)
-            except pl.exceptions.PolarsError:  # not one is a date
-                return pl.Series(bare.name, [None] * len(bare), dtype=pl.Date if wanted == "Date" else pl.Datetime("us"))
-        return figures_of(bare, self.marks.get(bare.name, self.mark))
+def _null_where(series: pl.Series, is_null: IsStrange) -> pl.Series:
+    import polars as pl
+
+    return series.to_frame().select(pl.when(pl.lit(pl.Series(~is_null))).then(pl.first())).to_series().alias(series.name)
+
+
+def _of_texts(bare: pl.Series, wanted: str) -> pl.Series:
+    """Texts as truths, dates or times; null where they are none."""
+    import polars as pl
+
+    if wanted == "Boolean":
+        return bare.str.to_lowercase().replace_strict(_TRUTHS, default=None, return_dtype=pl.Boolean)
+    try:
+        if wanted == "Date":
+            return bare.str.to_date(strict=False)
+        return bare.str.to_time(strict=False) if wanted == "Time" else bare.str.to_datetime(strict=False)
+    except pl.exceptions.PolarsError:  # not one is a date
+        return pl.Series(bare.name, [None] * len(bare), dtype=pl.Date if wanted == "Date" else pl.Datetime("us"))
 
 
 def _plain_column(series: pl.Series, where: str) -> Column:
