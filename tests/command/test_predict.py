@@ -215,7 +215,7 @@ def test_whatever_goes_wrong_is_one_line_and_a_code(error, code, message, as_jso
 
 def test_an_interrupt_says_what_is_there(tmp_path):
     def said():
-        with pytest.raises(RunError) as caught, failures.told_interrupts(tmp_path / "run", "train"):
+        with pytest.raises(RunError) as caught, failures.told_of_run(tmp_path / "run", "train"):
             raise KeyboardInterrupt
         assert caught.value.exit_code == 130
         return str(caught.value)
@@ -227,6 +227,12 @@ def test_an_interrupt_says_what_is_there(tmp_path):
     (tmp_path / "run" / "model.mercer").touch()
     assert f"the model is in {tmp_path / 'run' / 'model.mercer'}" in said()
     assert "--resume" in said()
+    full = OSError(errno.ENOSPC, "No space left on device")
+    words = r"run: No space left.*kept, `mercer train --resume"
+    with pytest.raises(RunError, match=words), failures.told_of_run(tmp_path / "run", "train"):
+        raise full
+    with pytest.raises(OSError, match="No space"), failures.told_of_run(tmp_path / "none", "train"):
+        raise full
 
 
 def test_a_full_disk_is_one_line(prices):

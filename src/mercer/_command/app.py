@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mercer._command.explain import explain_command
-from mercer._command.failures import clear_errors, told_interrupts
+from mercer._command.failures import clear_errors, told_of_run
 from mercer._command.fitting import TableColumn, fitted_table
 from mercer._command.options import (
     DataArgument,
@@ -155,7 +155,7 @@ def train_command(
 
         command = shlex.join(["mercer", *sys.argv[1:]])
         view = RunView(progress_console(), settings.seconds, is_quiet=as_json or quiet)
-        with told_interrupts(path, "train"), thread_limit(threads), view.showing():
+        with told_of_run(path, "train"), thread_limit(threads), view.showing():
             outcome = train(
                 settings, path, command=command, resume=resume is not None, watch=Watchers(view.problem, view.board, view.phase)
             )
@@ -296,7 +296,7 @@ def cluster_command(
         from mercer._runs.clustering.run import ClusterWatchers, cluster
 
         view = ClusterView(progress_console(), settings.seconds, is_quiet=as_json or quiet)
-        with told_interrupts(path, "cluster"), thread_limit(threads), view.showing():
+        with told_of_run(path, "cluster"), thread_limit(threads), view.showing():
             outcome = cluster(
                 settings,
                 path,

@@ -40,8 +40,8 @@ def clear_errors(*, as_json: bool) -> Iterator[None]:
 
 
 @contextmanager
-def told_interrupts(path: Path, command: str) -> Iterator[None]:
-    """Say what a run that is broken off has left in its folder."""
+def told_of_run(path: Path, command: str) -> Iterator[None]:
+    """Say what a run that is broken off, or has no room to write, has left in its folder."""
     try:
         yield
     except KeyboardInterrupt:
@@ -53,13 +53,17 @@ def told_interrupts(path: Path, command: str) -> Iterator[None]:
         else:
             message = "interrupted; nothing was finished"
         raise Interrupted(message) from None
+    except OSError as error:
+        if error.errno != errno.ENOSPC or not (path / "run.json").is_file():
+            raise
+        again = f"`mercer {command} --resume {path}` goes on where there is room"
+        raise RunError(f"{path}: {error.strerror}. What was finished is kept, {again}.") from error
 
 
 def _words_of(error: OSError) -> str:
     what = error.strerror or str(error) or type(error).__name__
     where = f"{error.filename}: " if error.filename is not None else ""
-    room = " Nothing more can be written; what was finished is kept." if error.errno == errno.ENOSPC else ""
-    return f"{where}{what}.{room}"
+    return f"{where}{what}."
 
 
 def _fault(error: Exception) -> str:

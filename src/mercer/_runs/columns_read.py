@@ -104,7 +104,7 @@ def as_written(notes: Mapping[str, str]) -> Iterable[Alert]:
     """One line for columns that are written alike: their examples have the same signs."""
     alike: dict[str, list[str]] = {}
     for name, example in notes.items():
-        alike.setdefault(re.sub(r"-?\d+", "0", example), []).append(name)
+        alike.setdefault(re.sub(r"-?\d+", "0", example.split(" is read as ")[0]), []).append(name)
     for names in alike.values():
         others = f" (and {len(names) - 1} other columns: {', '.join(names[1:6])}{' …' if len(names) > 6 else ''})"
         message = f"{notes[names[0]]}{others if len(names) > 1 else ''}"
