@@ -150,7 +150,7 @@ def train_command(
                 drop=_names(drop),
                 file=FileOptions(separator, decimal_comma, encoding, ("", *null) if null else NULLS, sheet),
             )
-            path = out or _free_folder(Path(settings.source).stem)
+            path = out or _free_folder("input" if settings.source == "-" else Path(settings.source).stem)
         from mercer._runs.training import Watchers, train
 
         command = shlex.join(["mercer", *sys.argv[1:]])
@@ -292,7 +292,7 @@ def cluster_command(
                 drop=_names(drop),
                 file=FileOptions(separator, decimal_comma, encoding, ("", *null) if null else NULLS, sheet),
             )
-            path = out or _free_folder(Path(settings.source).stem)
+            path = out or _free_folder("input" if settings.source == "-" else Path(settings.source).stem)
         from mercer._runs.clustering.run import ClusterWatchers, cluster
 
         view = ClusterView(progress_console(), settings.seconds, is_quiet=as_json or quiet)
