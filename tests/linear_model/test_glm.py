@@ -158,7 +158,7 @@ def test_what_a_fit_keeps_does_not_grow_with_the_rows():
 # ---- coefficients
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("make", [np.asfortranarray, sp.csc_array])
