@@ -637,6 +637,13 @@ def fitted(estimator: type[BaseEstimator], dtype: Any = np.float64) -> BaseEstim
 
 
 @functools.cache
+def fitted_fixed(estimator: type[BaseEstimator], dtype: Any = np.float64) -> BaseEstimator:
+    """The same of an instance whose fit depends on the data alone."""
+    data = make_data(estimator, dtype=dtype)
+    return fixed(estimator, data.X).fit(*data.args)
+
+
+@functools.cache
 def fitted_serially(estimator: type[BaseEstimator], dtype: Any = np.float64) -> BaseEstimator:
     """One instance fitted on large data by one thread, for all checks that compare with it: to be read, not changed."""
     with threadpool_limits(1, user_api="mercer"):

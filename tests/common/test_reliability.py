@@ -25,6 +25,7 @@ from tests.common.cases import (
     ESTIMATORS,
     case_of,
     fitted,
+    fitted_fixed,
     fitted_serially,
     fixed,
     make,
@@ -137,7 +138,7 @@ def test_float32_is_kept_where_the_peer_keeps_it(estimator):
 @every_estimator
 def test_float32_finds_what_float64_finds(estimator):
     double, single = (make_data(estimator, dtype=dtype) for dtype in DTYPES)
-    wide, narrow = (fixed(estimator, data.X).fit(*data.args) for data in (double, single))
+    wide, narrow = (fitted_fixed(estimator, dtype) for dtype in DTYPES)
     for name, value in outputs(wide, double.X).items():
         other = outputs(narrow, single.X)[name]
         if value.dtype.kind == "f":
@@ -520,7 +521,7 @@ def test_a_row_of_weight_zero_can_be_anywhere(estimator):
 def test_weights_of_one_change_no_more_than_rounding(estimator):
     data = make_data(estimator)
     one = fixed(estimator, data.X).fit(*data.args, sample_weight=np.ones(len(data.X)))
-    assert_close(one, fixed(estimator, data.X).fit(*data.args), rtol=1e-10)
+    assert_close(one, fitted_fixed(estimator), rtol=1e-10)
 
 
 @weighted_estimators
