@@ -21,6 +21,7 @@ from mercer._saved import saved
 from mercer._statistics import Products
 from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._least_squares.dual import DualSystem
+from mercer.linear_model._least_squares.parted_rows import PartedRows
 from mercer.linear_model._least_squares.rows import Rows, column_norms
 from mercer.linear_model._least_squares.sparse_rows import SparseRows
 
@@ -58,9 +59,9 @@ class Solution:
     row_gram: FloatArray | None = field(default=None, repr=False)  # A A', in place of these where there are fewer rows
 
 
-def least_squares(rows: DenseRows, tol: float) -> Solution:
+def least_squares(rows: DenseRows | PartedRows, tol: float) -> Solution:
     """The minimiser; of least norm where there are many. Directions that change A less than `tol` count as none."""
-    if rows.n_rows < rows.n_features:
+    if isinstance(rows, DenseRows) and rows.n_rows < rows.n_features:
         return _interpolation(rows, tol) or _orthogonal(rows, *rows.centre(), tol)
     rough = rows.rough_products()
     if rough is not None and (solution := _corrected(rows, rough)) is not None:
@@ -229,7 +230,7 @@ def _interpolation(rows: DenseRows, tol: float) -> Solution | None:
     )
 
 
-def _orthogonal(rows: DenseRows, means: FloatArray, weight: float, tol: float) -> Solution:
+def _orthogonal(rows: DenseRows | PartedRows, means: FloatArray, weight: float, tol: float) -> Solution:
     """Singular values of A; of A with columns of norm one instead, where that leaves less of the gradient."""
     A, b = rows.matrices(means, weight)
     norms = column_norms(A)

@@ -17,6 +17,7 @@ from mercer._parallel import effective_threads
 from mercer._statistics import Products
 from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._least_squares.dual import DualSystem
+from mercer.linear_model._least_squares.parted_rows import PartedRows
 from mercer.linear_model._least_squares.rows import RowProducts, Rows
 from mercer.linear_model._least_squares.solvers import (
     CANCELLED,
@@ -52,7 +53,7 @@ def solve_direct(rows: Rows, alphas: FloatArray, *, by_svd: bool = False) -> Rid
         return RidgeFit.joined(parts)
     if by_svd:
         return by_singular_values(rows, alphas, *rows.centre())
-    if rows.n_rows < rows.n_features:
+    if not isinstance(rows, PartedRows) and rows.n_rows < rows.n_features:
         return _by_rows(rows, alphas)
     if isinstance(rows, DenseRows) and (rough := rows.rough_products()) is not None:
         fit = _by_rough_products(rows, rough, alphas)
@@ -259,7 +260,7 @@ def _least_squares(rows: Rows, alphas: FloatArray) -> RidgeFit:
     if isinstance(rows, SparseRows):
         found = sparse_least_squares(rows, SPARSE_TOL)
     else:
-        assert isinstance(rows, DenseRows)
+        assert isinstance(rows, (DenseRows, PartedRows))
         found = least_squares(rows, LEAST_SQUARES_TOL)
     solver = "svd" if found.method.startswith("singular") else "lsqr" if found.method == "LSQR" else "cholesky"
     gaps, gradients = np.full(len(alphas), np.nan), np.full(len(alphas), found.gradient)
