@@ -16,7 +16,7 @@ from mercer._labels import Labels, largest_codes
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._parts.merging import Sums
-from mercer._parts.passes import Parted, rowwise, total
+from mercer._parts.passes import is_parted, rowwise, total
 from mercer._trace import warn
 
 PRIORS_OFF = 1e-5  # from one, that a sum of priors may be
@@ -122,7 +122,7 @@ def present_classes(labels: Labels, codes: Any, weights: FloatArray | None) -> t
     """Labels and codes without classes of no weight, and the number of rows that have some."""
     if weights is None:
         return labels, codes, len(codes)
-    if isinstance(codes, Parted):
+    if is_parted(codes):
         n_rows = rows_of_classes(codes, weights, len(labels))
         is_there = n_rows > 0
         return labels[is_there], rowwise(_taken, codes, np.maximum(np.cumsum(is_there) - 1, 0)), int(n_rows.sum())
@@ -133,7 +133,7 @@ def present_classes(labels: Labels, codes: Any, weights: FloatArray | None) -> t
 
 def rows_of_classes(codes: Any, weights: Any, n_classes: int) -> npt.NDArray[np.int64]:
     """How many rows of positive weight each class has."""
-    if isinstance(codes, Parted):
+    if is_parted(codes):
         return np.asarray(total(_row_counts, codes, weights, n_classes).values[0])
     return np.asarray(_row_counts(codes, weights, n_classes).values[0])
 

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from mercer._arrays import Finite, FloatArray, check_weights, places_of_labels, validate
+from mercer._arrays import Finite, FloatArray, check_weights, class_factors, places_of_labels, validate
 from mercer._parts.merging import Sums
 from mercer._parts.passes import Parted, each, load, total
 
@@ -129,6 +129,22 @@ def weights_of_parts(sample_weight: Any) -> Parted | None:
 def count_classes(codes: Parted, weights: Parted | None, n_classes: int) -> FloatArray:
     """The weight of each class."""
     return np.asarray(total(_counts, codes, weights, n_classes).values[0])
+
+
+def weights_of_classes(class_weight: Any, classes: npt.NDArray[Any], codes: Parted, weights: Parted | None) -> Parted:
+    """Each row has the weight of its class; an error with weights of its own, of which there is no product here."""
+    if weights is not None:
+        raise TypeError("class_weight and sample_weight together are not there for X in parts; multiply them beforehand.")
+    return codes.then(_Taken(class_factors(class_weight, classes, codes, None)), dtype=np.float64)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class _Taken:
+    of_class: FloatArray
+
+    def __call__(self, codes: Any) -> FloatArray:
+        of_rows: FloatArray = self.of_class[codes]
+        return of_rows
 
 
 def _counts(codes: npt.NDArray[np.intp], weights: FloatArray | None, n_classes: int) -> Sums:

@@ -12,8 +12,11 @@ TOGETHER = 8  # results that are merged at a time
 
 def merge_present(results: Sequence[T | None]) -> T | None:
     """Neighbours as one; None are those of parts without rows."""
-    first, *others = [result for result in results if result is not None] or [None]
-    return first.merge(*others) if others else first  # type: ignore[union-attr]  # every statistic has it
+    present: list[Any] = [result for result in results if result is not None]
+    if len(present) < 2:
+        return present[0] if present else None
+    merged: T = present[0].merge(*present[1:])
+    return merged
 
 
 class MergeTree(Generic[T]):

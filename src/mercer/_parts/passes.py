@@ -111,6 +111,8 @@ class _Filled(NamedTuple):
     def __call__(self, argument: Any) -> Any:
         if isinstance(argument, _Slot):
             return self.loaded[argument.place]
+        if isinstance(argument, np.ndarray):
+            return np.require(argument, requirements="A")  # it may lie where a message put it
         return self.number if isinstance(argument, PartNumber) else argument
 
 
@@ -132,7 +134,7 @@ class _Job:
             if len({len(block) for block in loaded}) > 1:
                 raise ValueError(f"X, y and weights must be equally long; they have {[len(block) for block in loaded]} rows.")
             filled = _Filled(loaded, part.number)
-            arguments = map(filled, self.arguments)
+            arguments = [filled(value) for value in self.arguments]
             keywords = {name: filled(value) for name, value in self.keywords.items()}
             if "n_threads" in keywords:  # it was asked for where the pass began, and holds there
                 keywords["n_threads"] = min(keywords["n_threads"], effective_threads(None))
@@ -167,6 +169,11 @@ class OnWorker:
     def __call__(self, part: Part) -> Any:
         with serial_blas(), thread_share(self.n_threads):
             return self.job(part)
+
+
+def is_parted(value: Any) -> bool:
+    """Whether rows lie in parts. To type checkers they stay the arrays that they stand for."""
+    return isinstance(value, Parted)
 
 
 def each(function: Callable[..., T], *arguments: Any, **keywords: Any) -> Iterator[T]:

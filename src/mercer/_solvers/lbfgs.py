@@ -234,6 +234,7 @@ class SoftmaxLbfgs(Lbfgs):
             gradient = self.at.gradient.reshape(self.problem.shape)[:, -1]
             if np.abs(gradient).max() <= np.finfo(np.float64).eps * self.problem.total_weight:
                 return
+            assert self.at.curvature is not None
             lines = self.point.reshape(self.problem.shape).copy()
             lines[:, -1] -= np.linalg.lstsq(self.at.curvature, gradient, rcond=1e-12)[0]
             later = self.problem.evaluate(lines.ravel())

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from mercer._arrays import FloatArray
 from mercer._matrix import DenseMatrix, Matrix, SparseMatrix
 from mercer._native import kernels
-from mercer._parts.passes import Parted
+from mercer._parts.passes import is_parted
 
 Codes = npt.NDArray[np.int32]
 
@@ -95,7 +95,7 @@ class SparseLinearRows(SparseMatrix):
 
 def make_linear_rows(X: Any, *, is_shifted: bool, n_threads: int) -> LinearRows:
     """Dense rows are shifted if there is an intercept to take the shift up."""
-    if isinstance(X, Parted):
+    if is_parted(X):
         from mercer._solvers.parted_rows import PartedLinearRows
 
         return PartedLinearRows(X, is_shifted=is_shifted)  # type: ignore[return-value]  # for solvers that form no vector of rows

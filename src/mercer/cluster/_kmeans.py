@@ -26,7 +26,7 @@ from mercer._params import (
     check_params,
     check_value,
 )
-from mercer._parts.passes import Parted
+from mercer._parts.passes import is_parted
 from mercer.cluster._centres import CentresModel
 from mercer.cluster._lloyd import Problem, check_enough_rows
 from mercer.cluster._lloyd_runs import Starts, run_lloyd
@@ -164,7 +164,7 @@ class KMeans(CentresModel):
         """
         params = check_params(self)
         X = check_X(self, X, sparse="csr", finite="deferred")
-        if isinstance(X, Parted):
+        if is_parted(X):
             ended = fit_parts(self, X, check_weights(sample_weight, X.shape[0], X.dtype), params)
             return self._finish(*ended, unset=("labels_",))
         check_enough_rows(X.shape[0], params.n_clusters)

@@ -186,9 +186,7 @@ def _draw(
     return drawn
 
 
-def fit_parts(
-    estimator: Any, X: Parted, weights: Parted | None, params: SimpleNamespace
-) -> tuple[FitTask, dict[str, Any], Outcome]:
+def fit_parts(estimator: Any, X: Any, weights: Any, params: SimpleNamespace) -> tuple[FitTask, dict[str, Any], Outcome]:
     """Run Lloyd's iterations from given centres or from those of k-means||: what ends the fit."""
     problem = PartedProblem(estimator, X, weights)
     if problem.n_rows < params.n_clusters:

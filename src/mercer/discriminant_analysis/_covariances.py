@@ -14,7 +14,7 @@ from mercer._arrays import FloatArray
 from mercer._parallel import effective_threads
 from mercer._params import ArrayLike, Having, Null, OneOf, Real
 from mercer._parts.merging import Sums
-from mercer._parts.passes import Parted, rowwise, total
+from mercer._parts.passes import is_parted, rowwise, total
 from mercer._statistics import ROUNDING, Groups, GroupScatters, pooled_scatter
 from mercer._trace import Certificate, Outcome, Status
 
@@ -46,7 +46,7 @@ class Classes(NamedTuple):
 
     def rows_of(self, code: int) -> tuple[FloatArray, FloatArray | None]:
         """The rows of a class that have weight, in double precision, and their weights."""
-        if isinstance(self.X, Parted):
+        if is_parted(self.X):
             raise TypeError("shrinkage='auto' and covariance_estimator want the rows of a class together, and X lies in parts.")
         picked = self.codes == code
         if self.weights is None:
@@ -57,7 +57,7 @@ class Classes(NamedTuple):
     def pooled(self, means: FloatArray, factors: FloatArray) -> FloatArray:
         """The scatter of all rows about the means of their classes, in which a row of class k counts factors[k] times its
         weight."""
-        if isinstance(self.X, Parted):
+        if is_parted(self.X):
             pooled: FloatArray = total(_pooled, self.X, self.codes, self.weights, means, factors).values[0]
             return pooled
         of_row = factors[self.codes]

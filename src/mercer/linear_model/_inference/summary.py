@@ -15,7 +15,7 @@ from scipy.special import fdtrc, stdtr, stdtrit
 
 from mercer._arrays import FloatArray
 from mercer._parts.merging import Sums
-from mercer._parts.passes import Parted, total
+from mercer._parts.passes import is_parted, total
 from mercer._saved import saved
 from mercer.linear_model._inference.table import coefficient_frame, coefficient_text
 from mercer.linear_model._least_squares.solvers import Solution
@@ -38,7 +38,7 @@ class Statistics:
     ) -> Statistics:
         if weights is None:
             return cls(solution, n_rows, 0.0, has_intercept, is_positive)
-        if isinstance(weights, Parted):
+        if is_parted(weights):
             n_obs, log_weights = total(_weight_sums, weights).values
         else:
             n_obs, log_weights = _weight_sums(weights).values

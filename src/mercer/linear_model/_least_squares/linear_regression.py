@@ -17,7 +17,7 @@ from mercer._base import FitTask, fit_method
 from mercer._linear import SPARSE, LinearRegressor
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, check_params, check_value
-from mercer._parts.passes import Parted
+from mercer._parts.passes import is_parted
 from mercer._trace import Certificate, Outcome, Status
 from mercer._tuning import Space
 from mercer.linear_model._inference.diagnostics import Diagnostics, diagnose
@@ -154,7 +154,7 @@ class LinearRegression(MultiOutputMixin, LinearRegressor):  # type: ignore[misc]
     def _solve(self, X: Any, y: FloatArray, weights: FloatArray | None, params: SimpleNamespace) -> Solution:
         if sp.issparse(X):
             return sparse_least_squares(SparseRows(X, y, weights, is_centred=params.fit_intercept), params.tol)
-        if isinstance(X, Parted):
+        if is_parted(X):
             if params.positive:
                 raise TypeError("LinearRegression: positive=True is not there for X in parts; it must be False.")
             return least_squares(PartedRows(self, X, y, weights, is_centred=params.fit_intercept), params.tol)

@@ -13,7 +13,7 @@ from mercer._lazy import lazy_property
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._parts.merging import Sums
-from mercer._parts.passes import Parted, total
+from mercer._parts.passes import total
 from mercer._statistics import ROUNDING, Products
 from mercer.linear_model._least_squares.rows import column_norms, refuse_sums
 
@@ -21,9 +21,8 @@ from mercer.linear_model._least_squares.rows import column_norms, refuse_sums
 class PartedRows:
     """Dense X in parts: each question is a pass, and what comes back is as large as a Gram matrix at most."""
 
-    def __init__(self, estimator: Any, X: Parted, y: Parted, weights: Parted | None, *, is_centred: bool) -> None:
+    def __init__(self, estimator: Any, X: Any, y: Any, weights: Any, *, is_centred: bool) -> None:
         self._estimator, self._X, self._y, self._weights, self.is_centred = estimator, X, y, weights, is_centred
-        assert X.n_columns is not None
         self.n_features, self.n_targets = X.n_columns, 1
 
     @lazy_property
@@ -36,7 +35,7 @@ class PartedRows:
     @lazy_property
     def _products(self) -> Products:
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is looked for where it lies
-            return total(_products, self._X, self._y, self._weights, type(self._estimator).__name__, self.is_centred)
+            return total(_products, self._X, self._y, self._weights, self._estimator, self.is_centred)
 
     def rough_products(self) -> None:
         """Products in single precision, which would save less than the pass that corrects them costs."""
@@ -64,10 +63,10 @@ class PartedRows:
         return self
 
 
-def _products(X: FloatArray, y: FloatArray, weights: FloatArray | None, name: str, is_centred: bool) -> Products:
+def _products(X: FloatArray, y: FloatArray, weights: FloatArray | None, owner: Any, is_centred: bool) -> Products:
     products = Products.of(X, y[:, None], weights, is_centred=is_centred, n_threads=effective_threads(None))
     if not np.isfinite(products.gram).all():
-        refuse_sums(name, X, y)
+        refuse_sums(owner, X, y)
     return products
 
 

@@ -13,7 +13,7 @@ from mercer._arrays import FloatArray, require_no_overflow
 from mercer._lazy import lazy_property
 from mercer._matrix import Columns
 from mercer._parts.merging import Sums
-from mercer._parts.passes import Parted, rowwise
+from mercer._parts.passes import is_parted, rowwise
 from mercer._saved import saved
 from mercer._solvers.lbfgs import GradientDescent, Preconditioner, SoftmaxLbfgs, curvature_bound
 from mercer._solvers.linear_loss import Codes, LinearRows, make_linear_rows
@@ -109,7 +109,7 @@ class LogisticProblem:
 
     def method_for(self, solver: str, strength: Strength) -> str:
         """The method that a solver's name stands for on this problem."""
-        if isinstance(self.X, Parted):
+        if is_parted(self.X):
             return self._method_in_parts(solver, strength)
         if solver == "irls":
             return "newton"

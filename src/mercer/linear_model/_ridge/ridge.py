@@ -29,7 +29,7 @@ from mercer._params import (
     Rule,
     check_params,
 )
-from mercer._parts.passes import Parted
+from mercer._parts.passes import is_parted
 from mercer._trace import Outcome, Record, Status
 from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NoSummary
@@ -327,7 +327,7 @@ class Ridge(RidgeModel, MultiOutputMixin, LinearRegressor):  # type: ignore[misc
     def _check_data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> RidgeData:
         finite: Finite = "check" if sp.issparse(X) else "deferred"
         require_format(self, X, params.solver)
-        if isinstance(X, Parted) and (params.positive or params.solver not in ("auto", "cholesky", "svd")):
+        if is_parted(X) and (params.positive or params.solver not in ("auto", "cholesky", "svd")):
             name = "positive=True" if params.positive else f"solver={params.solver!r}"
             raise TypeError(f"Ridge: {name} is not there for X in parts; take solver='auto' and positive=False.")
         X, y = check_X_y(self, X, y, sparse=SPARSE, finite=finite, multi_output=True)
@@ -347,8 +347,9 @@ def make_rows(estimator: Any, X: Any, Y: FloatArray, weights: FloatArray | None,
     """X and its targets for the solvers."""
     if sp.issparse(X):
         return SparseRows(X, Y, weights, is_centred=params.fit_intercept)
-    if isinstance(X, Parted):
-        return PartedRows(estimator, X, Y, weights, is_centred=params.fit_intercept)
+    if is_parted(X):
+        parted: Any = PartedRows(estimator, X, Y, weights, is_centred=params.fit_intercept)  # what direct solvers ask for
+        return parted  # type: ignore[no-any-return]
     n_threads = effective_threads(getattr(params, "n_jobs", None))
     return DenseRows(estimator, X, Y, weights, is_centred=params.fit_intercept, n_threads=n_threads)
 
