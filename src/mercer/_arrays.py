@@ -124,7 +124,7 @@ def check_X_y(
     if is_parted(y):
         from mercer._parts.checks import as_type
 
-        return X, as_type(y, X.dtype)
+        return X, as_type(y, X.dtype)  # type: ignore[return-value]  # a vector to all that goes over parts
     return X, np.ascontiguousarray(y, dtype=X.dtype)
 
 

@@ -126,7 +126,7 @@ def weights_of_parts(sample_weight: Any) -> Parted | None:
     return weights
 
 
-def count_classes(codes: Parted, weights: Parted | None, n_classes: int) -> FloatArray:
+def count_classes(codes: Any, weights: Any, n_classes: int) -> FloatArray:
     """The weight of each class."""
     return np.asarray(total(_counts, codes, weights, n_classes).values[0])
 

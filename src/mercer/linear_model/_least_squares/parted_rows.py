@@ -27,7 +27,7 @@ class PartedRows:
 
     @lazy_property
     def n_rows(self) -> int:
-        return self._X.n_rows
+        return int(self._X.n_rows)
 
     def products(self) -> Products:
         return self._products
