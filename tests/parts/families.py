@@ -40,7 +40,7 @@ def families() -> list[Family]:
     from mercer.cluster import KMeans
     from mercer.decomposition import PCA
     from mercer.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-    from mercer.linear_model import LinearRegression, LogisticRegression, Ridge
+    from mercer.linear_model import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
     from mercer.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
     from mercer.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
@@ -55,6 +55,8 @@ def families() -> list[Family]:
         Family(LinearRegression(fit_intercept=False), "numbers", line),
         Family(Ridge(2.0), "numbers", line),
         Family(Ridge(2.0, solver="svd"), "numbers", line),
+        Family(Lasso(0.1, tol=1e-10), "numbers", line),
+        Family(ElasticNet(0.1, positive=True, tol=1e-10), "numbers", line),
         Family(LogisticRegression(tol=1e-10), "classes", line),
         Family(LogisticRegression(tol=1e-10, solver="quasi-newton", fit_intercept=False), "classes", line),
         Family(LogisticRegression(tol=1e-10, class_weight="balanced"), "classes", line),
