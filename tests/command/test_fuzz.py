@@ -129,7 +129,7 @@ def trained(tmp_path_factory):
     (folder / "trained.csv").write_text("a,b,x y,Ä,y,row\n" + "\n".join(rows) + "\n")
     for target, name in (("y", "numbers"), ("row", "classes")):
         options = ("--task", "regression") if target == "y" else ()
-        models = ("--models", "decisiontree", "--time", "1s", "--out", name)
+        models = ("--models", "decisiontree", "--time", "1s", "--model-time", "60s", "--out", name)
         assert run("train", "trained.csv", "-t", target, *models, *options, cwd=folder).returncode == 0
     return folder
 

@@ -22,6 +22,8 @@ from mercer._runs.outputs import check_overwriting
 from mercer._runs.prediction import Predicting, Wanted
 from tests.command.driver import PYTHON, environment, run, run_json
 
+SHORT = ("--models", "decisiontree", "--time", "1s", "--model-time", "60s")  # on a busy machine the first fit may take longer
+
 
 def _rows(rng, n):
     """A table as Excel saves it in Germany: semicolons, decimal commas, euros, per cent; with keys of 17 figures."""
@@ -37,7 +39,7 @@ def prices(tmp_path_factory):
     folder = tmp_path_factory.mktemp("prices")
     text = "key;zip;x;city;share;price\n" + "\n".join(_rows(np.random.default_rng(0), 200)) + "\n"
     (folder / "data.csv").write_bytes(text.encode("cp1252"))
-    args = ("train", "-", "-t", "price", "--models", "decisiontree", "--time", "1s", "--out", "run", "--drop", "key,zip")
+    args = ("train", "-", "-t", "price", *SHORT, "--out", "run", "--drop", "key,zip")
     with (folder / "data.csv").open("rb") as file:
         done = subprocess.run(
             [*PYTHON, *args], stdin=file, cwd=folder, env=environment(), capture_output=True, text=True, timeout=120, check=True
@@ -275,7 +277,7 @@ def test_options_that_cannot_be_are_one_line(prices, args, message):
 
 def test_identifiers_by_the_user_are_left_out(prices):
     folder, _ = prices
-    args = ("--models", "Ridge", "--time", "1s", "--kind", "city=identifier", "--out", "keyed", "--quiet")
+    args = (*SHORT, "--kind", "city=identifier", "--out", "keyed", "--quiet")
     done = run("train", "data.csv", "-t", "price", *args, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
