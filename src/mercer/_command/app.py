@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mercer import _command
 from mercer._command.explain import explain_command
 from mercer._command.failures import clear_errors
 from mercer._command.options import (
@@ -34,7 +35,7 @@ from mercer._command.options import (
     SeparatorOption,
     TimeOption,
 )
-from mercer._command.quantities import range_of, seconds_of
+from mercer._command.quantities import bytes_of, range_of, seconds_of
 from mercer._command.views import ClusterView, RunView, cluster_board, cluster_sizes, describe_test, leaderboard
 from mercer._runs.errors import RunError
 from mercer._runs.folder import RunFolder
@@ -96,6 +97,7 @@ def train_command(
             help="Predict with intervals (sets of labels, for classes) that hold the truth for this share of rows: 0.9."
         ),
     ] = None,
+    max_size: Annotated[str, typer.Option(help="How large the model may be in a file, such as 20MB or 1GB.")] = "50MB",
     seed: SeedOption = 0,
     separator: SeparatorOption = None,
     decimal_comma: DecimalCommaFlag = False,
@@ -121,6 +123,7 @@ def train_command(
                 folds=folds,
                 test_size=test_size,
                 intervals=intervals,
+                max_size=bytes_of(max_size, "--max-size"),
                 seed=seed,
                 models=_names(models),
                 exclude=_names(exclude),
@@ -134,10 +137,9 @@ def train_command(
         console = Console(stderr=True)
         command = shlex.join(["mercer", *sys.argv[1:]])
         view = RunView(console, settings.seconds, is_quiet=as_json)
+        watch = Watchers(view.problem, view.board, view.phase)
         with view.showing():
-            outcome = train(
-                settings, path, command=command, resume=resume is not None, watch=Watchers(view.problem, view.board, view.phase)
-            )
+            outcome = train(settings, path, command=command, resume=resume is not None, watch=watch, begun=_command.begun)
         if as_json:
             typer.echo(json.dumps(_summary(outcome), allow_nan=False))
         else:

@@ -14,9 +14,10 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 import mercer
-from mercer._labels import pad_classes
+from mercer._labels import choose_labels, pad_classes
 from mercer._runs.pipelines import ESTIMATOR, PREPARER
 from mercer._runs.problem import Problem
+from mercer._stand_in import stand_in
 from mercer.model_selection import KFold, StratifiedKFold
 
 
@@ -44,7 +45,7 @@ class Folds:
         splitter = kind(n_folds, shuffle=True, random_state=seed)
         self.splits = [(train, test) for train, test in splitter.split(np.zeros(len(self.y)), self.y)]
         self.scorer = problem.metric.scorer
-        self._prepared: dict[tuple[str, int], _Prepared] = {}
+        self._prepared: dict[tuple[str, int], Prepared] = {}
 
     def __len__(self) -> int:
         return len(self.splits)
@@ -52,23 +53,36 @@ class Folds:
     def score(self, model: Any, fold: int) -> FoldScore:
         """Fit a clone on the other folds and score it on this one."""
         train, test = self.splits[fold]
-        tables = self._prepare(model, fold)
+        tables = self.prepare(model, fold)
         started = time.perf_counter()
         fitted = clone(tables.estimator_of(model)).fit(tables.train, self.y[train])
         fit_seconds = tables.fit_seconds + time.perf_counter() - started
         started = time.perf_counter()
-        prediction = self._predict(fitted, tables.test)
+        prediction = self.predict(fitted, tables.test)
         predict_seconds = tables.transform_seconds + time.perf_counter() - started
         score = float(self.scorer(fitted, tables.test, self.y[test]))
         if not np.isfinite(score):
             raise ValueError(f"its score is {score}")
         return FoldScore(score, fit_seconds, 1e6 * predict_seconds / len(test), size_of(tables.whole(fitted)), prediction)
 
-    def _prepare(self, model: Any, fold: int) -> _Prepared:
+    def score_of(self, prediction: Any, rows: Any) -> float:
+        """The score of what is predicted for some of the training rows: numbers, or probabilities of all classes."""
+        classes = self.problem.classes
+        if classes is None:
+            model = stand_in(prediction)
+        else:
+            labels = np.asarray(classes)
+            model = stand_in(choose_labels(prediction, labels), classes=labels, probability=prediction)
+        score = float(self.scorer(model, np.zeros((len(rows), 1)), self.y[rows]))
+        if not np.isfinite(score):
+            raise ValueError(f"its score is {score}")
+        return score
+
+    def prepare(self, model: Any, fold: int) -> Prepared:
         """The tables of a fold as the first step of a pipeline makes them, or made them for an earlier model."""
         train, test = self.splits[fold]
         if not isinstance(model, Pipeline):
-            return _Prepared(None, self.X[train], self.X[test], 0.0, 0.0)
+            return Prepared(None, self.X[train], self.X[test], 0.0, 0.0)
         preparer = model.named_steps[PREPARER]
         key = (repr(sorted(preparer.get_params(deep=False).items(), key=lambda item: item[0])), fold)
         if key not in self._prepared:
@@ -77,13 +91,13 @@ class Folds:
             rows = fitted.fit_transform(self.X[train])
             fit_seconds = time.perf_counter() - started
             started = time.perf_counter()
-            made = _Prepared(fitted, rows, fitted.transform(self.X[test]), fit_seconds, time.perf_counter() - started)
+            made = Prepared(fitted, rows, fitted.transform(self.X[test]), fit_seconds, time.perf_counter() - started)
             if sum(kept.n_bytes for kept in self._prepared.values()) + made.n_bytes > _MOST_KEPT:
                 return made
             self._prepared[key] = made
         return self._prepared[key]
 
-    def _predict(self, fitted: Any, X: Any) -> Any:
+    def predict(self, fitted: Any, X: Any) -> Any:
         if self.problem.classes is None:
             return np.asarray(fitted.predict(X), dtype=float)
         if not hasattr(fitted, "predict_proba"):
@@ -104,7 +118,7 @@ class Folds:
 
 
 @dataclass(frozen=True)
-class _Prepared:
+class Prepared:
     """The training and test rows of one fold, made ready."""
 
     preparer: Any

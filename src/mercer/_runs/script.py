@@ -30,7 +30,7 @@ train, test = train_test_split(np.arange(len(y)), test_size={test_size!r}, rando
 train, test = np.sort(train), np.sort(test)
 
 model = {model}
-model.fit(X[train], y[train])
+{sample}model.fit(X[{fitted}], y[{fitted}])
 {intervals}
 if __name__ == "__main__":
     print({metric_name!r}, get_scorer({metric_name!r})(model, X[test], y[test]))
@@ -39,9 +39,15 @@ if __name__ == "__main__":
 
 
 def write_script(
-    problem: Problem, settings: Settings, source: Path, model: Any, embedded: str | None, calibration: Calibration | None = None
+    problem: Problem,
+    settings: Settings,
+    source: Path,
+    model: Any,
+    embedded: str | None,
+    calibration: Calibration | None = None,
+    n_rows: int | None = None,
 ) -> str:
-    """The text of the script. `embedded` is the name of a table that comes with Mercer."""
+    """The text of the script. `embedded` is the name of a table that comes with Mercer, `n_rows` how many rows were fitted."""
     code = Code()
     body = code.of(model)
     code.add("mercer.metrics", "get_scorer")
@@ -60,9 +66,22 @@ def write_script(
         seed=settings.seed,
         stratify="" if problem.classes is None else ", stratify=y",
         model=body,
+        sample="" if n_rows is None else _sample(problem, settings, n_rows),
+        fitted="train" if n_rows is None else "chosen",
         intervals="" if calibration is None else _intervals(calibration, settings),
         metric_name=problem.metric.name,
     )
+
+
+def _sample(problem: Problem, settings: Settings, n_rows: int) -> str:
+    """The rows that a model was fitted to which would have taken too long on all of them."""
+    lines = [
+        f"# It learns from {n_rows:,} of the training rows: all of them would have taken longer than there was time for.",
+        f"drawn = np.random.default_rng({settings.seed!r}).permutation(len(train))[:{n_rows!r}]",
+    ]
+    if problem.classes is not None:
+        lines.append("drawn = np.union1d(drawn, np.unique(y[train], return_index=True)[1])  # of every class at least one row")
+    return "\n".join([*lines, "chosen = train[np.sort(drawn)]", ""])
 
 
 def _intervals(calibration: Calibration, settings: Settings) -> str:

@@ -74,10 +74,12 @@ class Settings(RunSettings):
     folds: int = 5
     test_size: float = 0.2
     intervals: float | None = None  # the coverage asked for
+    max_size: float = 50e6  # bytes that the model may take in a file
 
     def _checks(self) -> Iterator[_Check]:
         yield _Check("task", self.task, self.task in (None, *TASKS), f"one of {', '.join(TASKS)}")
         yield from super()._checks()
+        yield _Check("max-size", self.max_size, self.max_size > 0, "a positive size, such as 50MB")
         yield _Check("folds", self.folds, 2 <= self.folds <= 50, "between 2 and 50")
         yield _Check("test-size", self.test_size, 0 < self.test_size < 1, "a share between 0 and 1")
         is_fine = self.intervals is None or 0 < self.intervals < 1

@@ -20,6 +20,7 @@ from mercer._runs.clock import Clock
 from mercer._runs.columns import as_columns
 from mercer._runs.course import Start, heading, write_report
 from mercer._runs.errors import DataError, NothingTrained
+from mercer._runs.fits import sample_rows
 from mercer._runs.folder import RunFolder, write_whole
 from mercer._runs.folds import Folds
 from mercer._runs.intervals import Calibration, check_coverage
@@ -28,12 +29,12 @@ from mercer._runs.problem import Problem, make_problem
 from mercer._runs.reading import read_table
 from mercer._runs.sample import TrainingSample
 from mercer._runs.script import write_script
-from mercer._runs.search import BLEND, Search
+from mercer._runs.search import BLEND, Search, n_folds_that_count
 from mercer._runs.settings import Settings
 from mercer._runs.sources import embedded_name
 
-_REPORTING = 0.1  # of the time, for what the report says of the winner
-_LEAST_REPORTING = 5.0  # seconds
+_WRITING = 0.5  # seconds, for the report itself
+_LEAST_REPORTING = 2.0
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,20 @@ class Outcome:
     is_interrupted: bool
 
 
-def train(settings: Settings, path: Path, *, command: str, resume: bool = False, watch: Watchers | None = None) -> Outcome:
-    """Run all of it, or go on where an earlier run of the same folder was ended."""
-    watch = watch or Watchers()
+def train(
+    settings: Settings,
+    path: Path,
+    *,
+    command: str,
+    resume: bool = False,
+    watch: Watchers | None = None,
+    begun: float | None = None,
+) -> Outcome:
+    """Run all of it, or go on where an earlier run of the same folder was ended.
+
+    `begun` is when the time began to count, by the monotonic clock; None: now.
+    """
+    watch, begun = watch or Watchers(), time.monotonic() if begun is None else begun
     start = Start.of(settings, path, resume=resume)
     settings, source = start.settings, start.source
     table, numbers = read_table(source, settings.file)
@@ -70,9 +82,9 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
         raise DataError(f"{settings.source}: no column can be learnt from. {found}.")
     folder = start.folder(problem.X.schema)
     watch.problem(problem, settings, columns)
-    clock = Clock(settings.seconds, folder.seconds_spent)
     folds = Folds(problem, settings.folds, settings.seed)
-    board = Board(settings.folds, watch.board)
+    board = Board(n_folds_that_count(folds, settings.seconds), watch.board)
+    clock = Clock(settings.seconds, folder.seconds_spent + time.monotonic() - begun)
     search = Search(folds, settings, folder, clock, board)
     is_whole = search.run(candidates, skipped)
     best = _choose(board, search)
@@ -81,14 +93,15 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = search.make(best).fit(*problem.rows(problem.train))
+        model = search.make(best).fit(*problem.rows(_rows_of(problem, search.n_rows(best), settings.seed)))
     fit_seconds = time.perf_counter() - started
     folder.intervals.unlink(missing_ok=True)  # of an earlier end of the run: they may be of another model
     mercer.save(model, folder.model)
     if calibration is not None:
         calibration.write(folder.intervals)
     TrainingSample.of(problem, settings.seed).write(folder.sample)
-    script = write_script(problem, settings, source, search.make(best), embedded_name(settings), calibration)
+    made, n_rows = search.make(best), search.n_rows(best)
+    script = write_script(problem, settings, source, made, embedded_name(settings), calibration, n_rows)
     write_whole(folder.script(settings.command), script)
     content = _content(problem, settings, table.shape, search, best, model, command, watch)
     content["intervals"] = None if calibration is None else _tested(calibration, model, problem)
@@ -102,7 +115,16 @@ def _calibrate(settings: Settings, problem: Problem, search: Search, best: str, 
     if settings.intervals is None:
         return None
     watch.phase(f"calibrating intervals of {best}")
-    return Calibration.of(settings.intervals, problem.y[problem.train], search.held_out(best), problem.classes)
+    rows, predicted = search.held_out(best)
+    return Calibration.of(settings.intervals, problem.y[problem.train][rows], predicted, problem.classes)
+
+
+def _rows_of(problem: Problem, n_rows: int | None, seed: int) -> Any:
+    """The training rows that the model is fitted to."""
+    if n_rows is None:
+        return problem.train
+    has_classes = problem.classes is not None
+    return problem.train[sample_rows(problem.y[problem.train], n_rows, seed, has_classes=has_classes)]
 
 
 def _tested(calibration: Calibration, model: Any, problem: Problem) -> Intervals:
@@ -157,7 +179,7 @@ def _content(
         random_state=settings.seed,
         cv_score=entry.score,
         cv_spread=entry.spread,
-        seconds=max(_LEAST_REPORTING, _REPORTING * settings.seconds),
+        seconds=max(_LEAST_REPORTING, search.clock.left - _WRITING),
         on_phase=watch.phase,
         test_rows=problem.numbers[problem.test],
     )
