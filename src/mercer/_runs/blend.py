@@ -26,6 +26,7 @@ class Blend:
 
     counts: tuple[int, ...]
     held_out: Any
+    picked: Any  # what the single model predicts that is the best on the other parts: what a blend has to beat
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,14 @@ def find_blend(
     """`predictions` hold one array a model, and `parts` the places of the rows of each part."""
     n_rows = len(predictions[0])
     drawn = np.random.default_rng(seed).permutation(n_rows)[:_N_CHOOSING]
-    held_out = np.empty_like(predictions[0])
+    held_out, picked = np.empty_like(predictions[0]), np.empty_like(predictions[0])
     for part in parts:
         others = np.setdiff1d(drawn, part)
+        alone = int(np.argmax([score(one[others], others) for one in predictions]))
+        picked[part] = predictions[alone][part]
         held_out[part] = _mix([one[part] for one in predictions], _choose(predictions, others, score, limits))
     counts = _choose(predictions, np.sort(drawn), score, limits)
-    return Blend(tuple(int(count) for count in counts), held_out)
+    return Blend(tuple(int(count) for count in counts), held_out, picked)
 
 
 def _choose(predictions: Sequence[Any], rows: Any, score: Score, limits: Limits | None) -> Any:

@@ -24,6 +24,7 @@ _CHEAP = 0.1  # of the time that is left: what more rows may cost before walks o
 _N_SWEPT = 12  # values of a range
 _MOST_SWEPT = 60  # points
 _MOST_TRIALS = {1: 300, 2: 80, 3: 30}  # by tier
+_MOST_A_SIDE = 15  # trials for each parameter
 _MOST_WALKS = {1: 12, 2: 4, 3: 2}
 _LEAP = 0.3  # how far from the best settings another walk begins, along every side of the unit cube
 _PATIENCE = {1: 1.0, 2: 4.0, 3: 12.0}  # how many times the cost of a first trial one waits before a model is begun
@@ -135,17 +136,20 @@ class Learner:
     def _cost_of_improving(self) -> float:
         return max(self._spent - self._improved_at, self._improved_at - self._improved_before, _TINY)
 
-    def promise(self, best: float | None, first_cost: float) -> float:
-        """About how many seconds it takes to do better than the best of all models: the fewest are the most promising."""
+    def promise(self, best: float | None, first_cost: float, limit: float) -> float:
+        """About how many seconds it takes to do better than the best of all models: the fewest are the most promising.
+
+        A strong model goes on to more rows before others do anything, as long as that takes no more than `limit` seconds.
+        """
         if not self.trials:
             return _PATIENCE[self.tier] * max(first_cost, 0.02)
+        if self.tier == 1 and self.best is not None and self.cost_of_growing <= limit:
+            return self.cost_of_growing / _EAGER
         cost = self._cost_of_improving
         if self._queue:
             cost = min(cost, self.cost or cost)
         elif not self.is_at_all_rows:
             cost = min(cost, self.cost_of_growing)
-        if self.tier == 1 and not self.is_at_all_rows:
-            cost /= _EAGER
         if self.best is None or best is None or self._first_score is None:
             return cost
         gap = best - self.best.fold_scores[0]
@@ -202,7 +206,7 @@ class Learner:
             self.reason = "every trial failed"
         elif len(self._box) == 0:
             self.reason = "its settings were all tried"
-        elif len(self.trials) >= _MOST_TRIALS[self.tier] or (
+        elif len(self.trials) >= min(_MOST_TRIALS[self.tier], _MOST_A_SIDE * len(self._box)) or (
             self._walk is not None and self._walk.is_over and self._n_walks >= _MOST_WALKS[self.tier]
         ):
             self.reason = "its walks came to their ends"

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mercer._runs.blend import Limits, find_blend
-from mercer._runs.board import BASELINE, Board
+from mercer._runs.board import BASELINE, Board, Entry
 from mercer._runs.candidates import Candidate, Skipped
 from mercer._runs.clock import Clock
 from mercer._runs.course import StagedSearch
@@ -32,7 +32,8 @@ BLEND = "Blend"
 REPORTING = 0.1  # of the time, for what the report says of the winner
 LEAST_REPORTING = 2.0  # seconds
 _LEAST_SEARCH = 0.4  # of the time, whatever the end will take
-_CELLS = 5_000  # of the training table for each second: where there are more, one fold is scored
+_CELLS = 24_000  # of the training table for each second and fold: where there are more, fewer folds are scored
+_GROWING = 0.25  # of the time that is left: what a strong model's fit to more rows may take before anything else
 _CAP = 0.25  # of the time, for one fit
 _LEAST_CAP = 2.0  # seconds
 _FIRST_CAP = 0.15  # of that, for the first fit of a model that is not known to be strong
@@ -41,6 +42,9 @@ _RESAMPLING = 0.6  # of the time for the search, when the best models are tried 
 _N_RESAMPLED = 2
 _MOST_BLENDED = 10  # trials, to choose from
 _BLENDED_SECONDS = 0.15  # of the time, for the final fits of a blend
+_N_PARTS = 10  # of the rows, to tell differences from chance
+_SAME_LOSS = 1e-3  # nats
+_MUCH_SMALLER = 10.0  # times
 _SLOWER = 1.2  # times as long as reckoned, a fit on all rows
 
 
@@ -72,6 +76,7 @@ class Search(StagedSearch):
         self._learners: dict[str, Learner] = {}
         self._members: dict[str, Member] = {}
         self._blended: Any = None  # what the blend predicts for rows that its members had not seen
+        self._is_blend_better = False  # than the best single model, on rows that chose neither
         self._is_resampled = False
         sides = [len(train) for train, _ in folds.splits]
         self._more_rows = len(folds.y) / max(1.0, float(np.mean(sides)))  # of the final fit, times those of a fold
@@ -169,7 +174,7 @@ class Search(StagedSearch):
         best = max((one.best.fold_scores[0] for one in begun if one.best is not None), default=None)
         first_cost = begun[0].trials[0].seconds if begun else 0.0
         able = [one for one in open_ if (one.cost or 0.0) <= left]
-        return min(able, key=lambda one: one.promise(best, first_cost), default=None)
+        return min(able, key=lambda one: one.promise(best, first_cost, _GROWING * left), default=None)
 
     @property
     def _until(self) -> float:
@@ -219,8 +224,8 @@ class Search(StagedSearch):
         remarks = []
         if trial.n_rows is not None:
             remarks.append(f"fitted to {trial.n_rows:,} of {n_rows:,} rows, as more took too long")
-        if len(trial.fold_scores) == 1 < len(self.folds):
-            remarks.append("scored on one fold")
+        if (n_scored := len(trial.fold_scores)) < len(self.folds):
+            remarks.append("scored on one fold" if n_scored == 1 else f"scored on {n_scored} of {len(self.folds)} folds")
         return "; ".join(remarks) or None
 
     # ---- resampling
@@ -275,6 +280,8 @@ class Search(StagedSearch):
             self.board.update(BLEND, status="skipped", reason=f"nothing improves {next(iter(chosen))}")
             return
         self._blended = self._as_folds(blend.held_out)
+        everywhere = np.arange(len(rows))
+        self._is_blend_better = score(blend.held_out, everywhere) > score(blend.picked, everywhere)
         self._members |= {one.name: one for one in members}
         times = [self._members[name].trial for name in chosen]
         self.board.update(
@@ -319,6 +326,56 @@ class Search(StagedSearch):
 
     # ---- the winner
 
+    def best(self) -> str | None:
+        """The model to keep: of those that were scored on all folds that count, or else on some of them.
+
+        A blend is kept where it does better on rows that its weights were not chosen by than the single model that the same
+        rows would choose: the score of the best of many trials is too good to be compared with. Of models whose difference is
+        within a standard error, the one with the better probabilities is kept, and then one that is much smaller and faster.
+        """
+        if self._is_blend_better:
+            return BLEND
+        done = [entry for entry in self.board.complete() if entry.model != BLEND]
+        if not done:
+            return None
+        tied = [entry for entry in done if entry.model == done[0].model or self._is_tied(entry.model, done[0].model)]
+        if self.folds.problem.classes is not None:
+            losses = [self._log_loss(entry.model) for entry in tied]
+            tied = [entry for entry, loss in zip(tied, losses, strict=True) if loss <= min(losses) + _SAME_LOSS]
+        first = tied[0]
+        smaller = [entry for entry in tied if _MUCH_SMALLER * _burden(entry) < _burden(first)]
+        return smaller[0].model if smaller else first.model
+
+    def _is_tied(self, name: str, other: str) -> bool:
+        """Whether the scores of two models differ by less than a standard error, over parts of the rows."""
+        both = [self._known(one) for one in (name, other)]
+        if any(one is None for one in both):
+            return False
+        rows = np.concatenate([test for _, test in self.folds.splits[: self.n_folds]])
+        parts = np.array_split(np.random.default_rng(self.settings.seed).permutation(len(rows)), _N_PARTS)
+        try:
+            gaps = [
+                self.folds.score_of(both[1][part], rows[part]) - self.folds.score_of(both[0][part], rows[part])
+                for part in parts
+            ]
+        except ValueError:  # a part without one of the classes
+            return False
+        return float(np.mean(gaps)) < float(np.std(gaps, ddof=1)) / np.sqrt(len(gaps))
+
+    def _known(self, name: str) -> Any:
+        trial = self._members[name].trial
+        is_known = trial.is_complete(self.n_folds) and self.folder.shelf.get(trial.key(0)) is not None
+        return self._trials.predictions(trial) if is_known else None
+
+    def _log_loss(self, name: str) -> float:
+        """Of the known predictions; infinite where none are known."""
+        predictions = self._known(name)
+        if predictions is None:
+            return np.inf
+        rows = np.concatenate([test for _, test in self.folds.splits[: self.n_folds]])
+        codes = np.searchsorted(np.asarray(self.folds.problem.classes), self.folds.y[rows])
+        return float(-np.mean(np.log(np.clip(predictions[np.arange(len(rows)), codes], 1e-15, 1.0))))
+
     def estimator(self, name: str) -> Any:
         return self._learners[self._members[name].trial.model].candidate.estimator
 
@@ -350,10 +407,15 @@ class Search(StagedSearch):
             return rows, np.concatenate([self.folds.score(model, fold).prediction for fold in range(self.n_folds)])
 
 
+def _burden(entry: Entry) -> float:
+    """Of a model: the time of its fit and the bytes that it takes, multiplied so that neither unit matters."""
+    return (entry.fit_seconds or 1.0) * (entry.size_bytes or 1)
+
+
 def n_folds_that_count(folds: Folds, seconds: float) -> int:
-    """All folds, or one where the table is so large that the time is better spent on more settings."""
+    """How many of the folds are scored: fewer where the table is so large that the time is better spent on more settings."""
     n_cells = folds.X.height * folds.X.width
-    return len(folds) if n_cells <= _CELLS * seconds else 1
+    return int(np.clip(_CELLS * seconds // n_cells, 1, len(folds)))
 
 
 def _plain(value: Any) -> Any:

@@ -142,8 +142,8 @@ def _tested(calibration: Calibration, model: Any, problem: Problem) -> Intervals
 
 def _choose(board: Board, search: Search) -> str:
     """The best model that was scored on every fold, or else on as many as any."""
-    if done := board.complete():
-        return done[0].model
+    if (best := search.best()) is not None:
+        return best
     begun = [entry for entry in board.ranked() if entry.fold_scores and entry.status in ("ok", "interrupted")]
     if begun:
         return begun[0].model
