@@ -20,12 +20,11 @@ from mercer._runs.walk import Box, Walk
 from mercer._tuning import Choices, JointSweep, Reals, Space, Sweep
 
 _GROWTH = 4  # times the rows
-_CHEAP = 0.1  # of the time that is left: what more rows may cost before walks on fewer end
 _N_SWEPT = 12  # values of a range
 _MOST_SWEPT = 60  # points
-_MOST_TRIALS = {1: 300, 2: 80, 3: 30}  # by tier
-_MOST_A_SIDE = 15  # trials for each parameter
-_MOST_WALKS = {1: 12, 2: 4, 3: 2}
+_MOST_TRIALS = {1: 400, 2: 40, 3: 8}  # by tier
+_MOST_A_SIDE = {1: 40, 2: 15, 3: 8}  # trials for each parameter
+_MOST_WALKS = {1: 12, 2: 4, 3: 1}
 _LEAP = 0.3  # how far from the best settings another walk begins, along every side of the unit cube
 _PATIENCE = {1: 1.0, 2: 4.0, 3: 12.0}  # how many times the cost of a first trial one waits before a model is begun
 _EAGER = 4.0  # times sooner than other things, a strong model is fitted to more rows
@@ -69,10 +68,10 @@ class Learner:
     def is_at_all_rows(self) -> bool:
         return self._at == len(self._sizes) - 1
 
-    def propose(self, left: float) -> Proposal:
-        """The next trial, with `left` seconds for the search."""
+    def propose(self, limit: float) -> Proposal:
+        """The next trial. More rows come before other settings where they take no more than `limit` seconds."""
         number = len(self.trials)
-        if not self.is_at_all_rows and self.best is not None and self._should_grow(left):
+        if not self.is_at_all_rows and self.best is not None and self._should_grow(limit):
             self._asked = "grow"
             return Proposal(self.name, number, self._start_of(self.best), self._sizes[self._at + 1], self.sweeping)
         if self._queue:
@@ -103,9 +102,9 @@ class Learner:
                 params.pop(name, None)
         return {**self.candidate.outlook.fixed, **params}
 
-    def _should_grow(self, left: float) -> bool:
+    def _should_grow(self, limit: float) -> bool:
         """Whether more rows are worth more than other settings: always where they cost little, for what is known to be good."""
-        if self.cost_of_growing <= _CHEAP * left:
+        if self.cost_of_growing <= limit:
             return True
         return not self._queue and (self.cost_of_growing <= self._cost_of_improving or len(self._box) == 0)
 
@@ -144,7 +143,7 @@ class Learner:
         if not self.trials:
             return _PATIENCE[self.tier] * max(first_cost, 0.02)
         if self.tier == 1 and self.best is not None and self.cost_of_growing <= limit:
-            return self.cost_of_growing / _EAGER
+            return min(self.cost_of_growing, limit) / _EAGER
         cost = self._cost_of_improving
         if self._queue:
             cost = min(cost, self.cost or cost)
@@ -206,7 +205,7 @@ class Learner:
             self.reason = "every trial failed"
         elif len(self._box) == 0:
             self.reason = "its settings were all tried"
-        elif len(self.trials) >= min(_MOST_TRIALS[self.tier], _MOST_A_SIDE * len(self._box)) or (
+        elif len(self.trials) >= min(_MOST_TRIALS[self.tier], _MOST_A_SIDE[self.tier] * len(self._box)) or (
             self._walk is not None and self._walk.is_over and self._n_walks >= _MOST_WALKS[self.tier]
         ):
             self.reason = "its walks came to their ends"

@@ -33,8 +33,9 @@ REPORTING = 0.1  # of the time, for what the report says of the winner
 LEAST_REPORTING = 2.0  # seconds
 _LEAST_SEARCH = 0.4  # of the time, whatever the end will take
 _CELLS = 24_000  # of the training table for each second and fold: where there are more, fewer folds are scored
-_GROWING = 0.25  # of the time that is left: what a strong model's fit to more rows may take before anything else
-_CAP = 0.25  # of the time, for one fit
+_GROWING, _CHEAP = 0.25, 0.1  # of the time that is left: what a fit to more rows may take before anything else is done
+_LEAST_GROWING = 0.15  # of the time, which has to be left for a long fit
+_CAP = 0.4  # of the time, for one fit
 _LEAST_CAP = 2.0  # seconds
 _FIRST_CAP = 0.15  # of that, for the first fit of a model that is not known to be strong
 _LEAST_SCORED = 3  # models, whatever the time
@@ -142,10 +143,11 @@ class Search(StagedSearch):
     def _search(self) -> None:
         while (learner := self._next() or self._next_resampled()) is not None:
             self.board.update(learner.name, status="running")
-            proposal = learner.propose(self._left)
+            proposal = learner.propose(self._limit_of(learner))
             best = learner.best if learner.best is not None and learner.best.is_complete(self.n_folds) else None
-            cap = self._cap if learner.tier == 1 or learner.best is not None else max(_FIRST_CAP * self._cap, _LEAST_CAP)
-            trial = self._trials.run(proposal, learner.candidate, best, cap=cap, left=max(self._left, 1.0))
+            trial = self._trials.run(
+                proposal, learner.candidate, best, cap=self._cap_of(learner), left=max(self._left, 1.0)
+            )
             if trial.status == "failed":
                 self._note_failure(learner.name, self._trials.errors[learner.name], model=learner.name)
             self._write("trial", asked=learner.asked, **trial.to_line())
@@ -174,7 +176,32 @@ class Search(StagedSearch):
         best = max((one.best.fold_scores[0] for one in begun if one.best is not None), default=None)
         first_cost = begun[0].trials[0].seconds if begun else 0.0
         able = [one for one in open_ if (one.cost or 0.0) <= left]
-        return min(able, key=lambda one: one.promise(best, first_cost, _GROWING * left), default=None)
+        strong = [one for one in able if one.tier == 1 and not one.trials]
+        leader = self._leader
+        if leader is not None and leader in able and not strong and leader.cost_of_growing <= self._limit_of(leader):
+            return leader
+        return min(able, key=lambda one: one.promise(best, first_cost, self._limit_of(one)), default=None)
+
+    @property
+    def _leader(self) -> Learner | None:
+        """The model that does best on the first fold, on however many rows."""
+        begun = [one for one in self._learners.values() if one.best is not None]
+        return max(begun, key=lambda one: one.best.fold_scores[0] if one.best else -np.inf, default=None)
+
+    def _limit_of(self, learner: Learner) -> float:
+        """How many seconds a fit to more rows may take before other settings are tried.
+
+        The leader's may take any time where it can be ended on its way.
+        """
+        if learner is self._leader and self._left > _LEAST_GROWING * self.settings.seconds:
+            return np.inf if learner.candidate.rounds is not None else _GROWING * self._left
+        return (_GROWING if learner.tier == 1 else _CHEAP) * self._left
+
+    def _cap_of(self, learner: Learner) -> float:
+        """Seconds for one fit: short for the first one of a model not known to be strong, and never too long for a final fit."""
+        cap = self._cap if learner.tier == 1 or learner.best is not None else max(_FIRST_CAP * self._cap, _LEAST_CAP)
+        left = self.settings.seconds - self.reporting - self.clock.elapsed
+        return min(cap, max(left / (self.n_folds + _SLOWER * self._more_rows), 0.1))
 
     @property
     def _until(self) -> float:
