@@ -20,19 +20,25 @@ from mercer._command.options import (
     DecimalCommaFlag,
     DropOption,
     EncodingOption,
+    GroupOption,
     JsonFlag,
     KindOption,
     ModelTimeOption,
     NewEncodingOption,
     NewRows,
     NewSeparatorOption,
+    NoTimeFlag,
     NullOption,
     OutOption,
+    RefitFlag,
     ResumeOption,
     RunPath,
     SeedOption,
     SeparatorOption,
+    TestFileOption,
+    TimeColumnOption,
     TimeOption,
+    WeightsOption,
 )
 from mercer._command.quantities import range_of, seconds_of
 from mercer._command.views import ClusterView, RunView, cluster_board, cluster_sizes, describe_test, leaderboard
@@ -89,7 +95,13 @@ def train_command(
     exclude: Annotated[list[str], typer.Option(help="Models not to try. Repeatable, or separated by commas.")] = [],  # noqa: B006
     model_time: ModelTimeOption = None,
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 5,
-    test_size: Annotated[float, typer.Option(help="The share of rows kept for the test.")] = 0.2,
+    test_size: Annotated[float | None, typer.Option(help="The share of rows kept for the test; 0.2 by default.")] = None,
+    test_file: TestFileOption = None,
+    time_column: TimeColumnOption = None,
+    no_time: NoTimeFlag = False,
+    group: GroupOption = None,
+    weights: WeightsOption = None,
+    refit: RefitFlag = False,
     intervals: Annotated[
         float | None,
         typer.Option(
@@ -112,6 +124,8 @@ def train_command(
         if resume is not None:
             settings, path = RunFolder.existing(resume).read_plan_of(Settings).settings, resume
         else:
+            if test_file is not None and test_size is not None:
+                raise RunError(f"--test-size {test_size:g}: the test rows are those of --test-file.")
             settings = Settings(
                 *_data_and_target(data, target),
                 task=task,
@@ -119,7 +133,13 @@ def train_command(
                 seconds=seconds_of(time, "--time"),
                 model_seconds=None if model_time is None else seconds_of(model_time, "--model-time"),
                 folds=folds,
-                test_size=test_size,
+                test_size=Settings.test_size if test_size is None else test_size,
+                test_file=None if test_file is None else str(test_file),
+                time_column=time_column,
+                is_timeless=no_time,
+                group=group,
+                weights=weights,
+                is_refitted=refit,
                 intervals=intervals,
                 seed=seed,
                 models=_names(models),

@@ -12,6 +12,26 @@ from mercer._runs.reading import NULLS
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else, on standard output.")]
 TimeOption = Annotated[str, typer.Option("--time", help="How long to search: 90s, 5m, 1h.")]
 OutOption = Annotated[Path | None, typer.Option("--out", "-o", help="The folder to write; it must be new.")]
+TimeColumnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--time-column",
+        help="Test on the last rows in time, by this column of dates or numbers, or ROWS: by the order of the file.",
+    ),
+]
+NoTimeFlag = Annotated[bool, typer.Option("--no-time", help="Divide rows at random, even where their order is one in time.")]
+GroupOption = Annotated[
+    str | None, typer.Option(help="A column: rows of one value are never both learnt from and tested on. It is no feature.")
+]
+WeightsOption = Annotated[
+    str | None, typer.Option(help="A column that says how much rows count, in fits, folds and the test. It is no feature.")
+]
+TestFileOption = Annotated[
+    Path | None, typer.Option(help="Test on the rows of this file; all rows of DATA are then learnt from.")
+]
+RefitFlag = Annotated[
+    bool, typer.Option("--refit", help="After the test, the final model learns from the test rows too; the tested one is kept.")
+]
 KindOption = Annotated[
     list[str], typer.Option(help="COLUMN=KIND: number, category, boolean, date, text, identifier. Repeatable.")
 ]

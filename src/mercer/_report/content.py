@@ -36,6 +36,8 @@ class Data(TypedDict):
     metric: Metric
     n_train: int
     n_test: int
+    division: NotRequired[str | None]  # how rows were divided, in words
+    weights: NotRequired[str | None]  # the column that says how much rows count
 
 
 class Alert(TypedDict):

@@ -18,6 +18,7 @@ from mercer._runs.errors import RunError
 from mercer._runs.problem import Problem
 from mercer._runs.settings import Settings
 from mercer._tuning import Space
+from mercer._weighted import takes_weights
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,9 @@ def find_candidates(problem: Problem, settings: Settings) -> tuple[list[Candidat
             estimator = cls(**cls._candidate_params)
             if "random_state" in estimator.get_params(deep=False):
                 estimator.set_params(random_state=settings.seed)
-            if _lacks_probabilities(estimator, problem, settings):
+            if problem.weights is not None and not takes_weights(estimator):
+                skipped.append(Skipped(name, "it learns from no weights of rows, which --weights asks for"))
+            elif _lacks_probabilities(estimator, problem, settings):
                 skipped.append(Skipped(name, "it has no probabilities, which --intervals needs"))
             else:
                 chosen.append(Candidate(name, estimator, dict(cls._search_space or {})))

@@ -170,6 +170,7 @@ class Search(StagedSearch):
                 {f"{ESTIMATOR}__{parameter}": space for parameter, space in self._candidates[name].space.items()},
                 scoring=self.folds.problem.metric.name,
                 cv=self.folds.splits,
+                sample_weight=self.folds.weights,
                 time_limit=max(seconds, 0.5),
                 n_trials=self._n_trials(name),
                 storage=self.folder.trials,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mercer._runs.errors import RunError
 from mercer._runs.folder import Plan, digest_of
-from mercer._runs.settings import RunSettings
+from mercer._runs.reading import NumberedTable, read_table
+from mercer._runs.settings import RunSettings, Settings
 from mercer.datasets import dataset_path, list_datasets
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def source_of(settings: RunSettings) -> Path:
@@ -28,3 +32,13 @@ def unchanged_source(plan: Plan[Any]) -> Path:
     if digest_of(source) != plan.digest:
         raise RunError(f"{source}: the data have changed since the run was begun. Begin a new one.")
     return source
+
+
+def read_test(settings: Settings, table: pl.DataFrame) -> NumberedTable | None:
+    """The rows of the test file, words where the table that learns has words; None where there is no such file."""
+    import polars as pl
+
+    if settings.test_file is None:
+        return None
+    words = {name: kind for name, kind in table.schema.items() if kind == pl.String}
+    return read_table(Path(settings.test_file), settings.file, words)

@@ -13,7 +13,7 @@ import numpy as np
 
 import mercer
 from mercer._labels import pad_classes
-from mercer._report import Content, Intervals, describe, describe_intervals, describe_sets
+from mercer._report import Content, Intervals, Learner, describe, describe_intervals, describe_sets
 from mercer._runs.board import BASELINE, Board
 from mercer._runs.candidates import check_names, find_candidates
 from mercer._runs.clock import Clock
@@ -30,7 +30,8 @@ from mercer._runs.sample import TrainingSample
 from mercer._runs.script import write_script
 from mercer._runs.search import BLEND, Search
 from mercer._runs.settings import Settings
-from mercer._runs.sources import embedded_name
+from mercer._runs.sources import embedded_name, read_test
+from mercer._weighted import fit_weighted
 
 _REPORTING = 0.1  # of the time, for what the report says of the winner
 _LEAST_REPORTING = 5.0  # seconds
@@ -60,9 +61,10 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
     start = Start.of(settings, path, resume=resume)
     settings, source = start.settings, start.source
     table, numbers = read_table(source, settings.file)
-    problem = make_problem(table, settings, numbers)
+    problem = make_problem(table, settings, numbers, read_test(settings, table))
     check_names(settings, problem.task)
-    check_coverage(settings, len(problem.train))
+    folds = Folds(problem, settings.folds, settings.seed)
+    check_coverage(settings, folds.n_scored)
     candidates, skipped = find_candidates(problem, settings)
     columns = as_columns(Pipelines(problem.X[problem.train], settings).report(None))
     if not any(column["used"] for column in columns):
@@ -71,17 +73,16 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
     folder = start.folder(problem.X.schema)
     watch.problem(problem, settings, columns)
     clock = Clock(settings.seconds, folder.seconds_spent)
-    folds = Folds(problem, settings.folds, settings.seed)
     board = Board(settings.folds, watch.board)
     search = Search(folds, settings, folder, clock, board)
     is_whole = search.run(candidates, skipped)
     best = _choose(board, search)
-    calibration = _calibrate(settings, problem, search, best, watch)
+    calibration = _calibrate(settings, folds, search, best, watch)
     watch.phase(f"fitting {best} on all {len(problem.train)} training rows")
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = search.make(best).fit(*problem.rows(problem.train))
+        model = fit_weighted(search.make(best), folds.X, folds.y, folds.weights)
     fit_seconds = time.perf_counter() - started
     folder.intervals.unlink(missing_ok=True)  # of an earlier end of the run: they may be of another model
     mercer.save(model, folder.model)
@@ -97,25 +98,26 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
     return Outcome(folder, write_report(content, folder), is_interrupted=not is_whole)
 
 
-def _calibrate(settings: Settings, problem: Problem, search: Search, best: str, watch: Watchers) -> Calibration | None:
+def _calibrate(settings: Settings, folds: Folds, search: Search, best: str, watch: Watchers) -> Calibration | None:
     """What intervals take, where they are asked for."""
     if settings.intervals is None:
         return None
     watch.phase(f"calibrating intervals of {best}")
-    return Calibration.of(settings.intervals, problem.y[problem.train], search.held_out(best), problem.classes)
+    held, held_out = folds.held, search.held_out(best)
+    return Calibration.of(settings.intervals, folds.y[held], held_out[held], folds.problem.classes, folds.weights_of(held))
 
 
 def _tested(calibration: Calibration, model: Any, problem: Problem) -> Intervals:
     """What the test rows, which decided nothing, say of the coverage."""
-    X, y = problem.rows(problem.test)
+    (X, y), weights = problem.rows(problem.test), problem.weights_of(problem.test)
     if problem.classes is None:
         ends = calibration.ends(np.asarray(model.predict(X), dtype=np.float64))
-        return describe_intervals(calibration.coverage, calibration.n_rows, *ends, y, problem.y[problem.train])
+        return describe_intervals(calibration.coverage, calibration.n_rows, *ends, y, problem.y[problem.train], weights)
     classes = np.asarray(problem.classes)
     places = np.searchsorted(classes, model.classes_)
     probability = pad_classes(model.predict_proba(X), places, len(classes), dtype=np.float64)  # the fit may lack some
     codes = np.searchsorted(classes, y)
-    return describe_sets(calibration.coverage, calibration.n_rows, calibration.is_in(probability), codes)
+    return describe_sets(calibration.coverage, calibration.n_rows, calibration.is_in(probability), codes, weights)
 
 
 def _choose(board: Board, search: Search) -> str:
@@ -160,6 +162,8 @@ def _content(
         seconds=max(_LEAST_REPORTING, _REPORTING * settings.seconds),
         on_phase=watch.phase,
         test_rows=problem.numbers[problem.test],
+        test_weights=problem.weights_of(problem.test),
+        learner=Learner(search.folds.splits, search.folds.weights, is_in_time=problem.division.times is not None),
     )
     baseline = board.get(BASELINE).score
     alerts = [alert.to_dict() for alert in problem.alerts]
@@ -181,6 +185,8 @@ def _content(
             "metric": problem.metric.to_dict(),
             "n_train": len(problem.train),
             "n_test": len(problem.test),
+            "division": problem.division.in_words,
+            "weights": settings.weights,
         },
         "alerts": alerts,
         "columns": _columns_of(search, best),

@@ -69,7 +69,8 @@ def facts(content: Content) -> Html:
     rows: list[tuple[str, Child]] = [
         ("Source", [name(data["source"])]),
         ("Size", [f"{plural(data['n_rows'], 'row')}, {plural(data['n_columns'], 'column')}"]),
-        ("Rows for", [f"training {count(data['n_train'])}, test {count(data['n_test'])}"]),
+        ("Rows for", [f"training {count(data['n_train'])}, test {count(data['n_test'])}", _reason(data.get("division"))]),
+        ("Weights", [f"rows count by their {data['weights']}"] if data.get("weights") else None),
         ("Target", [name(data["target"]), f": {_TASKS[data['task']]}", _reason(data["task_reason"])]),
         ("Classes", shares),
         ("Compared by", [_metric_words(data["metric"]), _reason(data["metric"]["reason"])]),
