@@ -30,7 +30,8 @@ from mercer._runs.sample import TrainingSample
 from mercer._runs.script import write_script
 from mercer._runs.search import BLEND, Search
 from mercer._runs.settings import Settings
-from mercer._runs.sources import embedded_name, read_test
+from mercer._runs.sources import embedded_name
+from mercer._runs.tested import TestedRows
 from mercer._weighted import fit_weighted
 
 _REPORTING = 0.1  # of the time, for what the report says of the winner
@@ -61,7 +62,7 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
     start = Start.of(settings, path, resume=resume)
     settings, source = start.settings, start.source
     table, numbers = read_table(source, settings.file)
-    problem = make_problem(table, settings, numbers, read_test(settings, table))
+    problem = make_problem(table, settings, numbers, start.sources.read_test(settings, table))
     check_names(settings, problem.task)
     folds = Folds(problem, settings.folds, settings.seed)
     check_coverage(settings, folds.n_scored)
@@ -84,7 +85,8 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
         warnings.simplefilter("always")
         model = fit_weighted(search.make(best), folds.X, folds.y, folds.weights)
     fit_seconds = time.perf_counter() - started
-    folder.intervals.unlink(missing_ok=True)  # of an earlier end of the run: they may be of another model
+    for path in (folder.intervals, folder.tested_model):  # of an earlier end of the run: they may be of another model
+        path.unlink(missing_ok=True)
     mercer.save(model, folder.model)
     if calibration is not None:
         calibration.write(folder.intervals)
@@ -93,6 +95,9 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
     write_whole(folder.script(settings.command), script)
     content = _content(problem, settings, table.shape, search, best, model, command, watch)
     content["intervals"] = None if calibration is None else _tested(calibration, model, problem)
+    TestedRows.of(problem, model).write(folder.test_rows)
+    if settings.is_refitted:
+        content["refit"] = _refit(search.make(best), problem, folder, watch)
     content["warnings"] = sorted({str(warning.message) for warning in caught})
     content["seconds"] = {"search": clock.elapsed, "final fit": fit_seconds}
     return Outcome(folder, write_report(content, folder), is_interrupted=not is_whole)
@@ -103,8 +108,24 @@ def _calibrate(settings: Settings, folds: Folds, search: Search, best: str, watc
     if settings.intervals is None:
         return None
     watch.phase(f"calibrating intervals of {best}")
-    held, held_out = folds.held, search.held_out(best)
-    return Calibration.of(settings.intervals, folds.y[held], held_out[held], folds.problem.classes, folds.weights_of(held))
+    rows, predicted = search.held_out(best)
+    return Calibration.of(settings.intervals, folds.y[rows], predicted, folds.problem.classes, folds.weights_of(rows))
+
+
+def _refit(model: Any, problem: Problem, folder: RunFolder, watch: Watchers) -> dict[str, Any]:
+    """The model once more, from all rows; the one that was tested is kept beside it."""
+    n_rows = len(problem.y)
+    watch.phase(f"fitting it on all {n_rows:,} rows, those of the test too")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they say the same as those of the tested model
+        final = fit_weighted(model, problem.X, problem.y, problem.weights)
+    folder.model.replace(folder.tested_model)
+    mercer.save(final, folder.model)
+    reading = (
+        f"After the test the final model ({folder.model.name}) learned from all {n_rows:,} rows. Everything on this page is of the "
+        f"model that was tested ({folder.tested_model.name}), which learned from {len(problem.train):,}."
+    )
+    return {"n_rows": n_rows, "tested_model": folder.tested_model.name, "reading": reading}
 
 
 def _tested(calibration: Calibration, model: Any, problem: Problem) -> Intervals:
