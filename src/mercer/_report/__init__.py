@@ -5,6 +5,7 @@ from mercer._report.content import Content, Description, Intervals
 from mercer._report.describe import PHASES, describe
 from mercer._report.files import AnyContent, ReportError, check, dumps, is_of_clusters, read_json, write_json
 from mercer._report.intervals import describe_intervals, describe_sets
+from mercer._report.learning import Learner
 from mercer._report.page import render_html, write_html, write_row_html
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Content",
     "Description",
     "Intervals",
+    "Learner",
     "ReportError",
     "check",
     "describe",

@@ -36,6 +36,8 @@ class Data(TypedDict):
     metric: Metric
     n_train: int
     n_test: int
+    division: NotRequired[str | None]  # how rows were divided, in words
+    weights: NotRequired[str | None]  # the column that says how much rows count
 
 
 class Alert(TypedDict):
@@ -280,6 +282,14 @@ class Description(TypedDict):
     notes: list[str]
 
 
+class Refit(TypedDict):
+    """A final model that learned from the test rows too, after another was tested."""
+
+    n_rows: int
+    tested_model: str  # the file of the one that was tested
+    reading: str
+
+
 class Content(TypedDict):
     """A whole report."""
 
@@ -303,6 +313,7 @@ class Content(TypedDict):
     errors: list[RowError] | None
     explained: NotRequired[ModelExplained | None]
     learning: Learning | None
+    refit: NotRequired[Refit | None]
     notes: NotRequired[list[str]]
     warnings: list[str]
     seconds: dict[str, float]

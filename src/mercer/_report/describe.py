@@ -18,7 +18,7 @@ from mercer._report.cutoffs import calibration_of, roc_and_pr, scores_of, thresh
 from mercer._report.errors import row_numbers, worst_class_errors, worst_regression_errors
 from mercer._report.explained.model import Rows, explain_model
 from mercer._report.importance import permutation_importance
-from mercer._report.learning import learning_curve
+from mercer._report.learning import Learner, learning_curve
 from mercer._report.measures import LEVEL, class_measures, measures_per_class, metric_of, regression_measures
 from mercer._report.numbers import decimals_for, interval, level, number
 from mercer._report.residuals import residuals_of
@@ -46,6 +46,8 @@ def describe(
     seconds: float = 60.0,
     on_phase: Callable[[str], None] | None = None,
     test_rows: Any = None,
+    test_weights: Any = None,
+    learner: Learner | None = None,
 ) -> Description:
     """Measures with intervals, curves, importance, worst errors, explanations and the learning curve of a fitted model.
 
@@ -72,6 +74,10 @@ def describe(
         Called with the name of each phase (`PHASES`) as it begins.
     test_rows : array of int or None, default=None
         The numbers that the rows of X_test have in their source; None numbers them from 0.
+    test_weights : array or None, default=None
+        How much each test row counts in measures; curves and tables of counts are of rows.
+    learner : Learner or None, default=None
+        How the learning curve divides and weighs the training rows; None is at random, and equally.
 
     Returns
     -------
@@ -92,9 +98,11 @@ def describe(
     numbers = row_numbers(test_rows, test.n_rows)
     tell("test")
     if task == "regression":
-        part = _regression_part(model, test, y_test, measure, seed)
+        part = _regression_part(model, test, y_test, measure, seed, test_weights)
     else:
-        part = _class_part(model, test, y_test, _checked_classes(task, classes), measure, seed)
+        part = _class_part(model, test, y_test, _checked_classes(task, classes), measure, seed, test_weights)
+    if test_weights is not None:
+        part.notes.append("Measures count rows by their weights; curves, residuals and tables of counts are of rows.")
     tell("importance")
     start = time.monotonic()
     importance, importance_note = permutation_importance(
@@ -114,7 +122,7 @@ def describe(
     except Exception as error:  # a model may fail at rows that are put together: the rest of the report stands
         explained, explanation_notes = None, [f"Explanations: there are none ({type(error).__name__}: {error})."]
     tell("learning")
-    learning, learning_note = learning_curve(model, train, y_train, strata, measure, seed, start + seconds)
+    learning, learning_note = learning_curve(model, train, y_train, strata, measure, seed, start + seconds, learner)
     cv_score, cv_spread = _natural(cv_score, measure), _finite(cv_spread)
     return Description(
         test=Test(
@@ -152,17 +160,17 @@ class _Part:
     notes: list[str] = field(default_factory=list)
 
 
-def _regression_part(model: Any, test: Table, y_test: Any, scoring: Scoring, seed: int) -> _Part:
+def _regression_part(model: Any, test: Table, y_test: Any, scoring: Scoring, seed: int, weights: Any) -> _Part:
     found = predict_numbers(model, test.data, y_test)
     if not np.isfinite(found.predicted).all():
         raise ValueError("describe: the model predicts NaN or infinite values for rows of X_test.")
-    measures = regression_measures(found, scoring, np.random.RandomState(seed))
+    measures = regression_measures(found, scoring, np.random.RandomState(seed), weights)
     return _Part(found, measures, residuals=residuals_of(found.true, found.predicted))
 
 
-def _class_part(model: Any, test: Table, y_test: Any, classes: list[Any], scoring: Scoring, seed: int) -> _Part:
+def _class_part(model: Any, test: Table, y_test: Any, classes: list[Any], scoring: Scoring, seed: int, weights: Any) -> _Part:
     found = predict_classes(model, test.data, y_test, classes)
-    part = _Part(found, class_measures(found, scoring, np.random.RandomState(seed)))
+    part = _Part(found, class_measures(found, scoring, np.random.RandomState(seed), weights))
     matrix = confusion_matrix(found.true, found.predicted, found.n_classes)
     part.confusion = Confusion(labels=[str(label) for label in classes], matrix=matrix.tolist())
     absent = [str(label) for code, label in enumerate(classes) if not np.any(found.true == code)]

@@ -19,6 +19,7 @@ from mercer._runs.portfolio import OUTLOOKS, Outlook, outlook_of
 from mercer._runs.problem import Problem
 from mercer._runs.settings import Settings
 from mercer._tuning import Space
+from mercer._weighted import takes_weights
 from mercer.calibration import CalibratedClassifierCV
 
 HELD = "estimator__"  # before the parameters of a model that another one holds
@@ -61,6 +62,9 @@ def find_candidates(problem: Problem, settings: Settings) -> tuple[list[Candidat
             estimator = cls(**cls._candidate_params)
             if "random_state" in estimator.get_params(deep=False):
                 estimator.set_params(random_state=settings.seed)
+            if problem.weights is not None and not takes_weights(estimator):
+                skipped.append(Skipped(name, "it learns from no weights of rows, which --weights asks for"))
+                continue
             outlook = outlook_of(name, cls, problem, settings.seconds / 60)
             if problem.classes is not None and not hasattr(estimator, "predict_proba"):
                 estimator, outlook = _calibrated(estimator), _inside(outlook)

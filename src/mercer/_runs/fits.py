@@ -14,6 +14,7 @@ from mercer._base import looking
 from mercer._runs.clock import OutOfTime, time_cap
 from mercer._runs.folds import Folds, Prepared
 from mercer._runs.looks import Deadline, Looks, rounds_parameter
+from mercer._weighted import fit_weighted
 
 _GRACE = 1.15  # times its time: then a fit that nothing can look at is broken off
 
@@ -100,15 +101,16 @@ class Fitter:
     ) -> None:
         tables = self._folds.prepare(model, fold)
         train = tables.train
-        y = self._folds.y[self._folds.splits[fold][0]]
+        learning = self._folds.splits[fold][0]
+        y, weights = self._folds.y[learning], self._folds.weights_of(learning)
         if n_rows is not None and n_rows < len(y):
             rows = sample_rows(y, n_rows, self._seed, has_classes=self._folds.problem.classes is not None)
-            train, y = train[rows], y[rows]
+            train, y, weights = train[rows], y[rows], None if weights is None else weights[rows]
         estimator = clone(tables.estimator_of(model))
         watch = _Watch(self._folds, fold, tables, made)
         name = rounds_parameter(estimator)
         if sweeping is not None:
-            made.is_cut = watch.over(self._swept(estimator, train, y, sweeping), sweeping.points, deadline)
+            made.is_cut = watch.over(self._swept(estimator, train, y, weights, sweeping), sweeping.points, deadline)
         elif name is not None:
             looks = Looks(
                 lambda fitted, n, seconds: watch.see(fitted, {name: n}, seconds),
@@ -117,7 +119,7 @@ class Fitter:
             )
             with looking(estimator, looks):
                 started = time.monotonic()
-                estimator.fit(train, y)
+                fit_weighted(estimator, train, y, weights)
             if not made.seen:  # no round, or a fit that cannot be looked at
                 watch.see(estimator, {}, time.monotonic() - started)
             made.is_cut = looks.is_late
@@ -125,17 +127,17 @@ class Fitter:
             late = Deadline(deadline)
             with looking(estimator, late):
                 started = time.monotonic()
-                estimator.fit(train, y)
+                fit_weighted(estimator, train, y, weights)
             is_counted = late.stopped_at is not None and "max_iter" in estimator.get_params(deep=False)
             watch.see(estimator, {"max_iter": late.stopped_at} if is_counted else {}, time.monotonic() - started)
             made.is_cut = late.stopped_at is not None
 
-    def _swept(self, estimator: Any, X: Any, y: Any, sweeping: Sweeping) -> Iterator[Any]:
+    def _swept(self, estimator: Any, X: Any, y: Any, weights: Any, sweeping: Sweeping) -> Iterator[Any]:
         points = sweeping.points
         if len(points[0]) == 1:
             (name,) = points[0]
-            return iter(estimator.sweep(X, y, name, [point[name] for point in points]))
-        return iter(estimator.sweep_points(X, y, list(points)))
+            return iter(estimator.sweep(X, y, name, [point[name] for point in points], sample_weight=weights))
+        return iter(estimator.sweep_points(X, y, list(points), sample_weight=weights))
 
 
 class _Watch:

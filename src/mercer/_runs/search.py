@@ -145,9 +145,7 @@ class Search(StagedSearch):
             self.board.update(learner.name, status="running")
             proposal = learner.propose(self._limit_of(learner))
             best = learner.best if learner.best is not None and learner.best.is_complete(self.n_folds) else None
-            trial = self._trials.run(
-                proposal, learner.candidate, best, cap=self._cap_of(learner), left=max(self._left, 1.0)
-            )
+            trial = self._trials.run(proposal, learner.candidate, best, cap=self._cap_of(learner), left=max(self._left, 1.0))
             if trial.status == "failed":
                 self._note_failure(learner.name, self._trials.errors[learner.name], model=learner.name)
             self._write("trial", asked=learner.asked, **trial.to_line())
@@ -198,7 +196,7 @@ class Search(StagedSearch):
         return (_GROWING if learner.tier == 1 else _CHEAP) * self._left
 
     def _cap_of(self, learner: Learner) -> float:
-        """Seconds for one fit: short for the first one of a model not known to be strong, and never too long for a final fit."""
+        """Seconds for one fit: few for the first of a model not known to be strong, and as many as leave time for a final fit."""
         cap = self._cap if learner.tier == 1 or learner.best is not None else max(_FIRST_CAP * self._cap, _LEAST_CAP)
         left = self.settings.seconds - self.reporting - self.clock.elapsed
         return min(cap, max(left / (self.n_folds + _SLOWER * self._more_rows), 0.1))
@@ -387,7 +385,7 @@ class Search(StagedSearch):
             ]
         except ValueError:  # a part without one of the classes
             return False
-        return float(np.mean(gaps)) < float(np.std(gaps, ddof=1)) / np.sqrt(len(gaps))
+        return bool(float(np.mean(gaps)) < float(np.std(gaps, ddof=1)) / np.sqrt(len(gaps)))
 
     def _known(self, name: str) -> Any:
         trial = self._members[name].trial

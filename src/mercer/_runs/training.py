@@ -13,7 +13,7 @@ import numpy as np
 
 import mercer
 from mercer._labels import pad_classes
-from mercer._report import Content, Intervals, describe, describe_intervals, describe_sets
+from mercer._report import Content, Intervals, Learner, describe, describe_intervals, describe_sets
 from mercer._runs.board import BASELINE, Board
 from mercer._runs.candidates import check_names, find_candidates
 from mercer._runs.clock import Clock
@@ -32,6 +32,8 @@ from mercer._runs.script import write_script
 from mercer._runs.search import BLEND, Search, n_folds_that_count
 from mercer._runs.settings import Settings
 from mercer._runs.sources import embedded_name
+from mercer._runs.tested import TestedRows
+from mercer._weighted import fit_weighted
 
 _WRITING = 0.5  # seconds, for the report itself
 _LEAST_REPORTING = 2.0
@@ -72,9 +74,10 @@ def train(
     start = Start.of(settings, path, resume=resume)
     settings, source = start.settings, start.source
     table, numbers = read_table(source, settings.file)
-    problem = make_problem(table, settings, numbers)
+    problem = make_problem(table, settings, numbers, start.sources.read_test(settings, table))
     check_names(settings, problem.task)
-    check_coverage(settings, len(problem.train))
+    folds = Folds(problem, settings.folds, settings.seed)
+    check_coverage(settings, folds.n_scored)
     candidates, skipped = find_candidates(problem, settings)
     columns = as_columns(Pipelines(problem.X[problem.train], settings).report(None))
     if not any(column["used"] for column in columns):
@@ -82,20 +85,22 @@ def train(
         raise DataError(f"{settings.source}: no column can be learnt from. {found}.")
     folder = start.folder(problem.X.schema)
     watch.problem(problem, settings, columns)
-    folds = Folds(problem, settings.folds, settings.seed)
-    board = Board(n_folds_that_count(folds, settings.seconds), watch.board)
+    if not folder.journal.of("began"):  # a run that goes on with more time stays with the folds that it began with
+        folder.journal.add("began", at=0.0, n_folds=n_folds_that_count(folds, settings.seconds))
+    board = Board(folder.journal.of("began")[0]["n_folds"], watch.board)
     clock = Clock(settings.seconds, folder.seconds_spent + time.monotonic() - begun)
     search = Search(folds, settings, folder, clock, board)
     is_whole = search.run(candidates, skipped)
     best = _choose(board, search)
-    calibration = _calibrate(settings, problem, search, best, watch)
+    calibration = _calibrate(settings, folds, search, best, watch)
     watch.phase(f"fitting {best} on all {len(problem.train)} training rows")
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = search.make(best).fit(*problem.rows(_rows_of(problem, search.n_rows(best), settings.seed)))
+        model = _fitted(search, best, folds, settings.seed)
     fit_seconds = time.perf_counter() - started
-    folder.intervals.unlink(missing_ok=True)  # of an earlier end of the run: they may be of another model
+    for path in (folder.intervals, folder.tested_model):  # of an earlier end of the run: they may be of another model
+        path.unlink(missing_ok=True)
     mercer.save(model, folder.model)
     if calibration is not None:
         calibration.write(folder.intervals)
@@ -105,39 +110,59 @@ def train(
     write_whole(folder.script(settings.command), script)
     content = _content(problem, settings, table.shape, search, best, model, command, watch)
     content["intervals"] = None if calibration is None else _tested(calibration, model, problem)
+    TestedRows.of(problem, model).write(folder.test_rows)
+    if settings.is_refitted:
+        content["refit"] = _refit(search.make(best), problem, folder, watch)
     content["warnings"] = sorted({str(warning.message) for warning in caught})
     content["seconds"] = {"search": clock.elapsed, "final fit": fit_seconds}
     return Outcome(folder, write_report(content, folder), is_interrupted=not is_whole)
 
 
-def _calibrate(settings: Settings, problem: Problem, search: Search, best: str, watch: Watchers) -> Calibration | None:
+def _calibrate(settings: Settings, folds: Folds, search: Search, best: str, watch: Watchers) -> Calibration | None:
     """What intervals take, where they are asked for."""
     if settings.intervals is None:
         return None
     watch.phase(f"calibrating intervals of {best}")
     rows, predicted = search.held_out(best)
-    return Calibration.of(settings.intervals, problem.y[problem.train][rows], predicted, problem.classes)
+    return Calibration.of(settings.intervals, folds.y[rows], predicted, folds.problem.classes, folds.weights_of(rows))
 
 
-def _rows_of(problem: Problem, n_rows: int | None, seed: int) -> Any:
-    """The training rows that the model is fitted to."""
+def _fitted(search: Search, best: str, folds: Folds, seed: int) -> Any:
+    """The model from all training rows, or from as many as there was time for."""
+    n_rows = search.n_rows(best)
     if n_rows is None:
-        return problem.train
-    has_classes = problem.classes is not None
-    return problem.train[sample_rows(problem.y[problem.train], n_rows, seed, has_classes=has_classes)]
+        return fit_weighted(search.make(best), folds.X, folds.y, folds.weights)
+    rows = sample_rows(folds.y, n_rows, seed, has_classes=folds.problem.classes is not None)
+    return fit_weighted(search.make(best), folds.X[rows], folds.y[rows], folds.weights_of(rows))
+
+
+def _refit(model: Any, problem: Problem, folder: RunFolder, watch: Watchers) -> dict[str, Any]:
+    """The model once more, from all rows; the one that was tested is kept beside it."""
+    n_rows = len(problem.y)
+    watch.phase(f"fitting it on all {n_rows:,} rows, those of the test too")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they say the same as those of the tested model
+        final = fit_weighted(model, problem.X, problem.y, problem.weights)
+    folder.model.replace(folder.tested_model)
+    mercer.save(final, folder.model)
+    reading = (
+        f"After the test the final model ({folder.model.name}) learned from all {n_rows:,} rows. Everything on this page is of the "
+        f"model that was tested ({folder.tested_model.name}), which learned from {len(problem.train):,}."
+    )
+    return {"n_rows": n_rows, "tested_model": folder.tested_model.name, "reading": reading}
 
 
 def _tested(calibration: Calibration, model: Any, problem: Problem) -> Intervals:
     """What the test rows, which decided nothing, say of the coverage."""
-    X, y = problem.rows(problem.test)
+    (X, y), weights = problem.rows(problem.test), problem.weights_of(problem.test)
     if problem.classes is None:
         ends = calibration.ends(np.asarray(model.predict(X), dtype=np.float64))
-        return describe_intervals(calibration.coverage, calibration.n_rows, *ends, y, problem.y[problem.train])
+        return describe_intervals(calibration.coverage, calibration.n_rows, *ends, y, problem.y[problem.train], weights)
     classes = np.asarray(problem.classes)
     places = np.searchsorted(classes, model.classes_)
     probability = pad_classes(model.predict_proba(X), places, len(classes), dtype=np.float64)  # the fit may lack some
     codes = np.searchsorted(classes, y)
-    return describe_sets(calibration.coverage, calibration.n_rows, calibration.is_in(probability), codes)
+    return describe_sets(calibration.coverage, calibration.n_rows, calibration.is_in(probability), codes, weights)
 
 
 def _choose(board: Board, search: Search) -> str:
@@ -182,6 +207,8 @@ def _content(
         seconds=max(_LEAST_REPORTING, search.clock.left - _WRITING),
         on_phase=watch.phase,
         test_rows=problem.numbers[problem.test],
+        test_weights=problem.weights_of(problem.test),
+        learner=Learner(search.folds.splits, search.folds.weights, is_in_time=problem.division.times is not None),
     )
     baseline = board.get(BASELINE).score
     alerts = [alert.to_dict() for alert in problem.alerts]
@@ -203,6 +230,8 @@ def _content(
             "metric": problem.metric.to_dict(),
             "n_train": len(problem.train),
             "n_test": len(problem.test),
+            "division": problem.division.in_words,
+            "weights": settings.weights,
         },
         "alerts": alerts,
         "columns": _columns_of(search, best),
