@@ -59,7 +59,6 @@ class RunFolder:
         self.test_rows = path / "test-rows.parquet"  # what the tested model says of them
         self.intervals = path / "intervals.json"  # how far from a prediction the truth may lie, where that was asked for
         self.sample = path / "rows.parquet"  # of training rows, which explanations are made with
-        self.trials = path / "trials.db"
         self.journal = Journal(path / "journal.jsonl")
         self.shelf = Shelf(path / "folds")
 

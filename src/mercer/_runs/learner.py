@@ -27,6 +27,7 @@ _MOST_A_SIDE = {1: 40, 2: 15, 3: 8}  # trials for each parameter
 _MOST_WALKS = {1: 12, 2: 4, 3: 1}
 _LEAP = 0.3  # how far from the best settings another walk begins, along every side of the unit cube
 _PATIENCE = {1: 1.0, 2: 4.0, 3: 12.0}  # how many times the cost of a first trial one waits before a model is begun
+_HOPEFUL = 5.0  # times the gain of the last fit to more rows: further behind, still more rows are not hurried
 _EAGER = 4.0  # times sooner than other things, a strong model is fitted to more rows
 _TINY = 1e-3  # seconds
 
@@ -52,6 +53,7 @@ class Learner:
         self._spent, self._improved_at, self._improved_before = 0.0, 0.0, 0.0
         self._first_score: float | None = None
         self._last_gain = 0.0
+        self._gain_of_rows = math.inf  # what the last fit to more of them did; unknown at first
 
     # ---- what next
 
@@ -142,7 +144,8 @@ class Learner:
         """
         if not self.trials:
             return _PATIENCE[self.tier] * max(first_cost, 0.02)
-        if self.tier == 1 and self.best is not None and self.cost_of_growing <= limit:
+        gap = 0.0 if best is None or self.best is None else best - self.best.fold_scores[0]
+        if self.tier == 1 and self.cost_of_growing <= limit and gap <= _HOPEFUL * self._gain_of_rows:
             return min(self.cost_of_growing, limit) / _EAGER
         cost = self._cost_of_improving
         if self._queue:
@@ -151,7 +154,6 @@ class Learner:
             cost = min(cost, self.cost_of_growing)
         if self.best is None or best is None or self._first_score is None:
             return cost
-        gap = best - self.best.fold_scores[0]
         if gap <= 0:
             return cost
         gained = max(self.best.fold_scores[0] - self._first_score, self._last_gain)
@@ -182,7 +184,9 @@ class Learner:
         if trial.status == "failed":
             self._failed(asked)
         elif is_better:
-            if self.best is not None and asked != "grow":
+            if self.best is not None and asked == "grow":
+                self._gain_of_rows = trial.fold_scores[0] - self.best.fold_scores[0]
+            elif self.best is not None:
                 self._last_gain = trial.score - self.best.score
             if self._first_score is None:
                 self._first_score = trial.fold_scores[0]
