@@ -172,7 +172,7 @@ class Search(StagedSearch):
                 return None
             return next((one for one in open_ if not one.trials), None)
         best = max((one.best.fold_scores[0] for one in begun if one.best is not None), default=None)
-        first_cost = begun[0].trials[0].seconds if begun else 0.0
+        first_cost = min((one.trials[0].seconds for one in begun), default=0.0)
         able = [one for one in open_ if (one.cost or 0.0) <= left]
         strong = [one for one in able if one.tier == 1 and not one.trials]
         leader = self._leader
