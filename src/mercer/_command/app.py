@@ -18,6 +18,7 @@ from mercer._command.compare import compare_command
 from mercer._command.explain import explain_command
 from mercer._command.failures import clear_errors
 from mercer._command.options import (
+    CostsOption,
     DataOption,
     DecimalCommaFlag,
     DropOption,
@@ -108,6 +109,7 @@ def train_command(
     no_time: NoTimeFlag = False,
     group: GroupOption = None,
     weights: WeightsOption = None,
+    costs: CostsOption = None,
     refit: RefitFlag = False,
     intervals: Annotated[
         float | None,
@@ -134,6 +136,8 @@ def train_command(
             more = seconds_of(time, "--time") if is_given(context, "time") else None
             settings, path = go_on(resume, Settings, GoingOn(more, data_file, test_file)), resume
         else:
+            from mercer._runs.decision import read_costs
+
             refuse_without_resume(data_file)
             if test_file is not None and test_size is not None:
                 raise RunError(f"--test-size {test_size:g}: the test rows are those of --test-file.")
@@ -150,6 +154,7 @@ def train_command(
                 is_timeless=no_time,
                 group=group,
                 weights=weights,
+                costs=None if costs is None else read_costs(costs),
                 is_refitted=refit,
                 intervals=intervals,
                 seed=seed,
@@ -203,6 +208,7 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
         "interrupted": outcome.is_interrupted,
         **{key: content[key] for key in ("data", "alerts", "leaderboard", "best", "test")},
         "intervals": content.get("intervals"),
+        "costs": content.get("costs"),
         "tested_model": str(outcome.folder.tested_model) if content.get("refit") else None,
     }
 
@@ -249,6 +255,9 @@ def _show_report(console: Console, content: Any) -> None:
     console.print(leaderboard(entries, metric, best=content["best"]["model"]))
     console.print()
     console.print(describe_test(content["test"]))
+    if costs := content.get("costs"):
+        console.print()
+        console.print(Text(costs["reading"]))
     if found := content.get("intervals"):
         console.print()
         console.print(Text(found["reading"].replace("\N{NO-BREAK SPACE}", "")))  # 90%, as above, and not cut in two

@@ -30,6 +30,12 @@ WeightsOption = Annotated[
 TestFileOption = Annotated[
     Path | None, typer.Option(help="Test on the rows of this file; all rows of DATA are then learnt from.")
 ]
+CostsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Costs of mistakes that the predicted label goes by: FN=5,FP=1 (the second class is the positive one), or a file."
+    ),
+]
 RefitFlag = Annotated[
     bool, typer.Option("--refit", help="After the test, the final model learns from the test rows too; the tested one is kept.")
 ]

@@ -51,21 +51,26 @@ def find_candidates(problem: Problem, settings: Settings) -> tuple[list[Candidat
             if problem.weights is not None and not takes_weights(estimator):
                 skipped.append(Skipped(name, "it learns from no weights of rows, which --weights asks for"))
             elif _lacks_probabilities(estimator, problem, settings):
-                skipped.append(Skipped(name, "it has no probabilities, which --intervals needs"))
+                skipped.append(Skipped(name, f"it has no probabilities, which {_who_needs_probabilities(settings)} needs"))
             else:
                 chosen.append(Candidate(name, estimator, dict(cls._search_space or {})))
         else:
             skipped.append(Skipped(name, reason))
     if not chosen:
-        is_narrowed = settings.intervals is not None and problem.classes is not None
-        hint = " --intervals leaves out those without probabilities." if is_narrowed else ""
+        who = _who_needs_probabilities(settings)
+        hint = f" {who} leaves out those without probabilities." if who and problem.classes is not None else ""
         raise RunError(f"no model is left to try for {problem.task}. `mercer models` lists them.{hint}")
     return chosen, skipped
 
 
+def _who_needs_probabilities(settings: Settings) -> str | None:
+    """The option that classifiers without probabilities cannot serve: sets of labels, or a decision by costs."""
+    return "--intervals" if settings.intervals is not None else "--costs" if settings.costs is not None else None
+
+
 def _lacks_probabilities(estimator: Any, problem: Problem, settings: Settings) -> bool:
-    """Whether a classifier cannot make the sets of labels that are asked for."""
-    is_asked = settings.intervals is not None and problem.classes is not None
+    """Whether a classifier cannot give what is asked for."""
+    is_asked = _who_needs_probabilities(settings) is not None and problem.classes is not None
     return is_asked and not hasattr(estimator, "predict_proba")
 
 
