@@ -199,7 +199,7 @@ class TablePreparer(TransformerMixin, MercerEstimator):  # type: ignore[misc]
         self
         """
         params = check_params(self)
-        table = X if isinstance(X, Table) else Table.of(X, "TablePreparer")
+        table = Table.of(X, "TablePreparer")
         task = FitTask.start(self, table.source)
         treatments, found = plan_table(table, params, needs_of(params))
         is_code = [treatment.is_categorical for _, treatment in treatments for _ in treatment.suffixes]
