@@ -49,8 +49,9 @@ def serve_command(
             from mercer._serving.served import Served
 
             served = Served(run, threshold=threshold, longest=limits.text)
-            app = application(served, limits, Hosts((host, *allow_host)))
-            serve(app, found, limits, lambda: _say(run, served.about(), address_of(found), as_json=as_json))
+            address = address_of(found)
+            app = application(served, limits, Hosts((host, *allow_host)), address)
+            serve(app, found, limits, lambda: _say(run, served.about(), address, as_json=as_json))
         if not as_json:
             typer.echo("ended", err=True)
 

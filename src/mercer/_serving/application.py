@@ -25,11 +25,10 @@ from mercer._serving.work import Work
 PATHS = frozenset({"/", "/predict", "/explain", "/schema", "/health", "/metrics", "/openapi.json", "/docs"})
 _FORM = "application/x-www-form-urlencoded"
 _MOST_FIELDS = 20_000
-_EXPLANATION = 0.5  # seconds: always work for a thread
 
 
-def application(served: Served, limits: Limits, hosts: Hosts) -> Guard:
-    """The service of a model, behind its limits."""
+def application(served: Served, limits: Limits, hosts: Hosts, address: str) -> Guard:
+    """The service of a model, behind its limits; `address` is where its own pages say that it is."""
     metrics = Metrics(served.about())
     app = FastAPI(
         title=f"Mercer: {served.model_name}",
@@ -48,7 +47,7 @@ def application(served: Served, limits: Limits, hosts: Hosts) -> Guard:
     app.get("/metrics", **described.metrics)(service.metrics)
     document = openapi.document(app, served)
     service.document = json.dumps(document).encode()
-    service.interface = interface_page(served, document).encode()
+    service.interface = interface_page(served, document, address).encode()
     for path, endpoint, methods in (
         ("/openapi.json", service.openapi, ["GET"]),
         ("/docs", service.docs, ["GET"]),
@@ -183,7 +182,7 @@ class _Service:
             typed.unexplained = served.unexplained
             return
         try:
-            typed.explanation = await self._work.in_thread(lambda: served.explain(rows, typed.values))
+            typed.explanation = await self._work.in_thread(lambda: served.explain(rows, typed.texts))
         except Refused as refusal:  # the prediction stands without it
             typed.unexplained = refusal.message
 

@@ -69,6 +69,11 @@ class ServedColumn:
 
     @property
     def would_do(self) -> str:
+        """What may stand here in JSON."""
+        return f"{self.takes}; null where it is missing"
+
+    @property
+    def takes(self) -> str:
         """What may stand here, with an example."""
         example = "" if self.typical is None else f", such as {_quoted(self.typical)}"
         what = {
@@ -82,7 +87,7 @@ class ServedColumn:
         }[self.holds]
         if self.holds == "text" and self.kind == "datetime":
             what = "a date as text"
-        return f"{what}{'' if self.holds in ('time', 'boolean') else example}; null where it is missing"
+        return f"{what}{'' if self.holds in ('time', 'boolean') else example}"
 
     # ---- values of requests
 
@@ -129,9 +134,10 @@ class ServedColumn:
         elif type(value) is str and not _is_encodable(value):
             would = "text without halves of surrogate pairs"
         else:
-            would = self.would_do
-        words = f"{said} cannot be used; it takes {would}."
-        return Problem(f"row {row + 1}, column {self.name!r}: {words}", row + 1, self.name, value, words)
+            would = self.takes
+        words = f"{said} cannot be used; it takes {would}"
+        message = f"row {row + 1}, column {self.name!r}: {words}; null where it is missing."
+        return Problem(message, row + 1, self.name, value, f"{words}.")
 
     def unseen(self, values: Sequence[Any]) -> list[Any]:
         """Categories that training never saw, as far as that is known."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mercer._report.explained.content import RowContent
-from mercer._report.numbers import number, percent
+from mercer._report.numbers import number
 from mercer._report.page import explained
 from mercer._report.page.html import Html, breakable, name, tag, void
 from mercer._report.page.tables import Cell, Head, table
@@ -78,6 +78,7 @@ class FormPage:
             self._errors(typed),
             self._answer(typed),
             self._form(typed),
+            self._explained(typed),
         )
 
     # ---- what was found
@@ -111,11 +112,11 @@ class FormPage:
             class_="answer",
             role="status",
         )
-        parts = [tag("h2", "Answer", id="answer-heading"), box, _probabilities(said), *self._explained(typed)]
+        parts = [tag("h2", "Answer", id="answer-heading"), box, _probabilities(said)]
         return tag("section", parts, id="answer", aria_labelledby="answer-heading")
 
     def _how_sure(self, said: Mapping[str, Any]) -> Html | None:
-        coverage = None if self._served.calibration is None else percent(self._served.calibration.coverage)
+        coverage = "" if self._served.calibration is None else f"{100 * self._served.calibration.coverage:g}\N{NO-BREAK SPACE}%"
         if "interval" in said:
             low, high = (number(said["interval"][end]) for end in ("lower", "upper"))
             return tag(
@@ -129,14 +130,14 @@ class FormPage:
         return None
 
     def _explained(self, typed: Typed) -> list[Html]:
+        """Why the row is predicted so; or why nothing is said of it."""
         if typed.explanation is None:
             words = typed.unexplained and f"There is no explanation: {typed.unexplained}"
-            return [tag("p", words, class_="muted small")] if words else []
-        own = ("contributions", "changes")
+            return [tag("p", words, class_="muted small", id="unexplained")] if words else []
         return [
-            tag("div", tag("h3", title, id=f"{key}-heading"), body, id=key)
+            tag("section", tag("h2", title, id=f"{key}-heading"), body, id=key, aria_labelledby=f"{key}-heading")
             for key, title, body in explained.sections(typed.explanation)
-            if key in own
+            if key in ("contributions", "changes")
         ]
 
     # ---- the fields
@@ -147,7 +148,9 @@ class FormPage:
             _field(place, column, typed.texts[column.name], wrong.get(column.name))
             for place, column in enumerate(self._served.schema.columns)
         ]
-        words = "Filled in are typical values of the training rows. A field that is left empty is a missing value."
+        words = "A field that is left empty is a missing value."
+        if not typed.values:
+            words = f"Filled in are typical values of the training rows. {words}"
         buttons = tag("div", tag("button", "Predict", type="submit"), tag("a", "Typical values again", href="/"), class_="send")
         form = tag("form", tag("fieldset", tag("legend", "Columns", class_="hidden"), fields, class_="fields"), buttons,
                    method="post", action="/#answer", novalidate=True, accept_charset="utf-8")  # fmt: skip
@@ -196,9 +199,9 @@ def _input(column: ServedColumn, text: str, is_long: bool, common: dict[str, Any
 
 def _hint(column: ServedColumn) -> str:
     if column.low is not None and column.holds == "number":
-        return f"a number; {_text_of(column.low)} to {_text_of(column.high)} in training"
+        return f"a number, {_text_of(column.low)} to {_text_of(column.high)} in training"
     if column.low is not None:
-        return f"a date; {column.low} to {column.high} in training"
+        return f"a date, {column.low} to {column.high} in training"
     if column.holds == "time":
         return "a time of day, such as 12:30"
     return "another word than these counts with the rare ones" if column.choices and column.n_joined else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 from mercer._report.page.html import Child, Html, breakable, name, tag
@@ -13,7 +14,7 @@ from mercer._serving.page import whole_page
 from mercer._serving.served import Served
 
 
-def interface_page(served: Served, document: dict[str, Any]) -> str:
+def interface_page(served: Served, document: dict[str, Any], address: str) -> str:
     """The page as text."""
     info = document["info"]
     links = [("/", "The form"), ("/openapi.json", "openapi.json")]
@@ -25,7 +26,7 @@ def interface_page(served: Served, document: dict[str, Any]) -> str:
         tag("p", info["description"], class_="lead"),
         _section("columns", "Columns of a row", _columns(served)),
         [
-            _section(f"{method}-{path[1:]}", operation["summary"], _operation(served, path, method, operation))
+            _section(f"{method}-{path[1:]}", operation["summary"], _operation(served, address + path[1:], method, operation))
             for path, methods in document["paths"].items()
             for method, operation in methods.items()
         ],
@@ -48,20 +49,27 @@ def _columns(served: Served) -> Html:
     return make_table(heads, rows, caption="The columns of a row", is_stacked=True)
 
 
-def _operation(served: Served, path: str, method: str, operation: dict[str, Any]) -> list[Child]:
-    parts: list[Child] = [tag("p", tag("span", method.upper(), class_="method"), tag("code", path))]
+def _operation(served: Served, address: str, method: str, operation: dict[str, Any]) -> list[Child]:
+    parts: list[Child] = [tag("p", tag("span", method.upper(), class_="method"), tag("code", address))]
     content = operation.get("requestBody", {}).get("content", {})
     if "application/json" in content:
         body = json.dumps({"row": example_row(served)}, ensure_ascii=False)
-        command = f"curl http://127.0.0.1:8000{path} -H 'Content-Type: application/json' -d {shlex.quote(body)}"
-        parts += [tag("p", "For example, with the host and the port of this server:"), _code(command)]
+        parts += [tag("p", "For example:"), _command(address, "-H 'Content-Type: application/json'", f"-d {shlex.quote(body)}")]
     if "text/csv" in content:
-        command = f"curl http://127.0.0.1:8000{path} -H 'Content-Type: text/csv' -H 'Accept: text/csv' --data-binary @new.csv"
-        parts += [tag("p", "A file, with the predictions as a file:"), _code(command)]
-    answers = [
-        tag("div", tag("dt", status), tag("dd", answer["description"])) for status, answer in operation["responses"].items()
-    ]
-    return [*parts, tag("dl", answers, class_="facts")]
+        sent = ("-H 'Content-Type: text/csv' -H 'Accept: text/csv'", "--data-binary @new.csv")
+        parts += [tag("p", "A file, with the predictions as a file:"), _command(address, *sent)]
+    first, *others = operation["responses"].items()
+    refused = tag("details", tag("summary", "Other answers"), _answers(others))
+    return [*parts, _answers([first]), refused]
+
+
+def _command(address: str, *sent: str) -> Html:
+    return _code(" \\\n  ".join([f"curl {address}", *sent]))
+
+
+def _answers(answers: Sequence[tuple[str, Any]]) -> Html:
+    lines = [tag("div", tag("dt", status), tag("dd", answer["description"])) for status, answer in answers]
+    return tag("dl", lines, class_="facts")
 
 
 def _type(key: str, found: Any) -> Html:
