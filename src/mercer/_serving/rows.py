@@ -61,9 +61,9 @@ class RowSchema:
             if name in used
         ]
         ignored = set(types) - used.keys()
-        if isinstance(stored.plan.settings, Settings):
-            ignored.add(stored.plan.settings.target)
-        return cls(tuple(columns), frozenset({*ignored, *stored.plan.settings.drop}))
+        settings = stored.plan.settings
+        learnt = settings.target if isinstance(settings, Settings) else getattr(settings, "against", None)
+        return cls(tuple(columns), frozenset({*ignored, *settings.drop, *([learnt] if learnt else [])}))
 
     @property
     def names(self) -> list[str]:
