@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._columns import MISSING_MARKS, label
+from mercer._parsing import moment_of, number_of, truth_of
 from mercer._serving.problems import Problem, shown
-from mercer.preprocessing._table.parsing import moment_of, number_of, truth_of
 
 if TYPE_CHECKING:
     import polars as pl
