@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from mercer._serving.application import _json
 from mercer._serving.metrics import Metrics
 from tests.command.driver import environment
 from tests.serving.conftest import ADDRESS, client_of
@@ -151,6 +152,8 @@ def test_nothing_else_imports_the_packages_of_the_service():
 
 def test_every_answer_is_json_without_numbers_that_json_does_not_know(numbers):
     huge = {**CAR, "weight": 1e308, "displacement": -1e308, "acceleration": 1e308}
-    response = numbers.post("/predict", json={"row": huge})
-    assert response.status_code == 200
-    json.loads(response.text, parse_constant=lambda word: pytest.fail(word))
+    for path in ("/predict", "/explain"):
+        response = numbers.post(path, json={"row": huge})
+        assert response.status_code == 200
+        json.loads(response.text, parse_constant=lambda word: pytest.fail(word))
+    assert json.loads(_json({"a": [float("inf"), 1.5]}).body) == {"a": [None, 1.5]}

@@ -65,7 +65,9 @@ def test_a_date_is_refused_by_name(numbers, value):
     ("column", "value", "words"),
     [
         ("price €", "cheap", "a number"),
-        ("zip", "02139", "a number"),
+        ("zip", "02139", "a whole number"),
+        ("zip", 2139.5, "a whole number"),
+        ("zip", 1e300, "a whole number"),
         ("is new", "yes", "true or false"),
         ("answer", "perhaps", "yes or no"),
         ("seen at", "yesterday", "a date"),
@@ -228,6 +230,18 @@ def test_a_fault_is_answered_in_the_same_form(classes_run, monkeypatch):
     monkeypatch.setattr(service._served, "predict", lambda rows: 1 / 0)
     said = assert_is_error(client.post("/predict", json={"row": PENGUIN}), 500)
     assert said["error"] == "The service has failed (ZeroDivisionError); its log says where."
+
+
+def test_what_the_model_says_against_values_is_an_answer(classes_run, monkeypatch):
+    client = client_of(classes_run)
+    (service,) = (route.endpoint.__self__ for route in client.app._app.routes if route.path == "/predict")
+
+    def predict_proba(X):
+        raise ValueError("Input X contains infinity.\nAnd more.")
+
+    monkeypatch.setattr(service._served.stored.model, "predict_proba", predict_proba, raising=False)
+    said = assert_is_error(client.post("/predict", json={"row": PENGUIN}), 422)
+    assert said["error"] == "The model cannot use these values: Input X contains infinity."
 
 
 def test_runs_and_cut_offs_that_cannot_be_served(classes_run, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl
@@ -192,7 +193,19 @@ def _content_type(request: Request) -> str:
 
 
 def _json(value: Any, status: int = 200) -> Response:
-    return Response(json.dumps(value).encode(), status_code=status, media_type="application/json")
+    try:
+        text = json.dumps(value, allow_nan=False)
+    except ValueError:  # an explanation of numbers beyond all reckoning
+        text = json.dumps(_without_infinity(value), allow_nan=False)
+    return Response(text.encode(), status_code=status, media_type="application/json")
+
+
+def _without_infinity(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_infinity(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_without_infinity(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _page(page: bytes, status: int = 200) -> Response:

@@ -52,6 +52,11 @@ class ServedColumn:
         return holds_of(self.dtype)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether its values are categories by whole numbers: another number is a mistake, as it is in a file."""
+        return self.kind == "category" and self.dtype.startswith(("Int", "UInt"))
+
+    @property
     def knows_all_levels(self) -> bool:
         """Whether a category that is not among the levels was never seen."""
         return bool(self.levels) and self.n_joined == 0
@@ -77,7 +82,7 @@ class ServedColumn:
         """What may stand here, with an example."""
         example = "" if self.typical is None else f", such as {_quoted(self.typical)}"
         what = {
-            "number": "a number",
+            "number": "a whole number" if self.is_whole else "a number",
             "boolean": "true or false",
             "moment": "a date as text",
             "time": "a time of day as text, such as 12:30",
@@ -111,7 +116,7 @@ class ServedColumn:
     def _numbers(self, values: Sequence[Any], problems: list[Problem]) -> npt.NDArray[np.float64]:
         array = np.full(len(values), np.nan)
         for row, value in enumerate(values):
-            if type(value) in _NUMBERS and _is_held(value):
+            if type(value) in _NUMBERS and _is_held(value) and (not self.is_whole or _is_whole(value)):
                 array[row] = value
             elif value is not None:
                 problems.append(self._problem(row, value))
@@ -189,6 +194,10 @@ def _is_held(value: float) -> bool:
         return math.isfinite(value)
     except OverflowError:
         return False
+
+
+def _is_whole(value: float) -> bool:
+    return abs(value) <= 2**53 and value == int(value)
 
 
 def _boolean(value: Any) -> bool | None:

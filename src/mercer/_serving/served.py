@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,7 +104,8 @@ class Served:
 
     def predict(self, rows: Rows) -> list[dict[str, Any]]:
         """A prediction of each row."""
-        return self._as_dicts(predict_rows(self.stored, rows.table(), self.threshold))
+        with _refusing():
+            return self._as_dicts(predict_rows(self.stored, rows.table(), self.threshold))
 
     def _as_dicts(self, found: Predicted) -> list[dict[str, Any]]:
         name = CLUSTER if self.target is None else PREDICTION
@@ -128,10 +132,11 @@ class Served:
         table = self._read_csv(body, most_rows)
         used = [column for column in self.schema.columns if column.levels]
         warnings = [words for column in used for words in unseen_words(column, table[column.name].unique().to_list())]
-        if as_csv:
-            made = prediction_table(self.stored, self.calibration, table, (), self.threshold, as_text=True)
-            return made.write_csv().encode(), table.height, warnings
-        return self._as_dicts(predict_rows(self.stored, table, self.threshold)), table.height, warnings
+        with _refusing():
+            if as_csv:
+                made = prediction_table(self.stored, self.calibration, table, (), self.threshold, as_text=True)
+                return made.write_csv().encode(), table.height, warnings
+            return self._as_dicts(predict_rows(self.stored, table, self.threshold)), table.height, warnings
 
     def _read_csv(self, body: bytes, most_rows: int) -> pl.DataFrame:
         """The table of a file, read by the code that reads files: from a folder that is there for the moment."""
@@ -181,12 +186,22 @@ class Served:
         texts = {
             name: "" if value is None else value if isinstance(value, str) else _text(value) for name, value in values.items()
         }
-        return explain_row(self._explaining.with_row(_SOURCE, self.schema.frame(rows), texts, label), 1, None)
+        with _refusing():
+            return explain_row(self._explaining.with_row(_SOURCE, self.schema.frame(rows), texts, label), 1, None)
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """What the model says against values, such as numbers beyond all that it can reckon with, is an answer."""
+    try:
+        yield
+    except (RunError, ValueError) as error:
+        raise Refused(422, f"The model cannot use these values: {str(error).strip().splitlines()[0]}") from error
 
 
 def _finite(value: Any) -> Any:
     """A value as JSON has it, which knows neither infinity nor NaN."""
-    return None if isinstance(value, float) and value - value != 0 else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _text(value: Any) -> str:

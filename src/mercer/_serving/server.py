@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import math
 import signal
@@ -70,6 +71,8 @@ def run(app: App, found: socket.socket, limits: Limits, told: Callable[[], None]
         backlog=_BACKLOG,
     )
     server = _Server(config, told)
+    gc.collect()
+    gc.freeze()  # the model and what was imported are for good: looking through them again would hold requests up
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
         runner.run(server.serve(sockets=[found]))
 
