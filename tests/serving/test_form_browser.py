@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import Select
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from tests.serving.test_server import Server
 
@@ -54,6 +54,11 @@ def _fill(browser, label, text):
     return found
 
 
+def _awaited(browser, selector):
+    """What the next page has: unlike a click, a key is not waited for."""
+    return WebDriverWait(browser, 60).until(lambda _: browser.find_element(By.CSS_SELECTOR, selector))
+
+
 def test_typed_values_are_predicted_and_explained(show, server):
     browser = show()
     row = {column["name"]: column["typical"] for column in server.ask("/schema")[1]["columns"]}
@@ -62,7 +67,7 @@ def test_typed_values_are_predicted_and_explained(show, server):
     _fill(browser, "name", "a small car")
     browser.find_element(By.CSS_SELECTOR, "button[type=submit]").click()
     said = server.ask(value={"row": {**row, "weight": 2000, "origin": "Japan", "name": "a small car"}})[1]
-    assert browser.find_element(By.ID, "prediction").text == f"{said['prediction']:.1f}"
+    assert _awaited(browser, "#prediction").text == f"{said['prediction']:.1f}"
     assert (
         f"{said['interval']['lower']:.1f} and {said['interval']['upper']:.1f}" in browser.find_element(By.ID, "interval").text
     )
@@ -74,7 +79,7 @@ def test_typed_values_are_predicted_and_explained(show, server):
 def test_a_wrong_value_is_said_beside_its_field_and_mended_by_keyboard(show):
     browser = show(width=390)
     _fill(browser, "weight", "heavy").send_keys(Keys.ENTER)
-    link = browser.find_element(By.CSS_SELECTOR, "[role=alert] a")
+    link = _awaited(browser, "[role=alert] a")
     assert "weight: 'heavy' cannot be used; it takes a number" in link.text
     link.send_keys(Keys.ENTER)
     found = browser.switch_to.active_element
@@ -84,7 +89,7 @@ def test_a_wrong_value_is_said_beside_its_field_and_mended_by_keyboard(show):
     assert "'heavy' cannot be used" in browser.find_element(By.ID, described[-1]).text
     wrong.clear()
     wrong.send_keys("3000", Keys.ENTER)
-    assert browser.find_element(By.ID, "prediction").text
+    assert _awaited(browser, "#prediction").text
     assert not browser.find_elements(By.CSS_SELECTOR, "[aria-invalid]")
 
 
@@ -106,7 +111,7 @@ def test_no_page_is_wider_than_its_screen_and_all_text_can_be_read(show, path):
         browser = show(path, width, scheme)
         if path == "/":
             browser.find_element(By.CSS_SELECTOR, "button[type=submit]").click()
-            assert browser.find_element(By.ID, "prediction").is_displayed()
+            assert _awaited(browser, "#prediction").is_displayed()
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
         contrast, element = browser.execute_script(script)
         assert contrast >= 4.5, (scheme, element)
