@@ -19,6 +19,7 @@ from mercer._command.compare import compare_command
 from mercer._command.explain import explain_command
 from mercer._command.failures import clear_errors
 from mercer._command.options import (
+    CostsOption,
     DataOption,
     DecimalCommaFlag,
     DropOption,
@@ -47,6 +48,7 @@ from mercer._command.options import (
     refuse_without_resume,
 )
 from mercer._command.quantities import bytes_of, range_of, seconds_of
+from mercer._command.serve import serve_command
 from mercer._command.views import ClusterView, RunView, cluster_board, cluster_sizes, describe_test, leaderboard
 from mercer._runs.errors import RunError
 from mercer._runs.folder import RunFolder
@@ -109,6 +111,7 @@ def train_command(
     no_time: NoTimeFlag = False,
     group: GroupOption = None,
     weights: WeightsOption = None,
+    costs: CostsOption = None,
     refit: RefitFlag = False,
     intervals: Annotated[
         float | None,
@@ -136,6 +139,8 @@ def train_command(
             more = seconds_of(time, "--time") if is_given(context, "time") else None
             settings, path = go_on(resume, Settings, GoingOn(more, data_file, test_file)), resume
         else:
+            from mercer._runs.decision import read_costs
+
             refuse_without_resume(data_file)
             if test_file is not None and test_size is not None:
                 raise RunError(f"--test-size {test_size:g}: the test rows are those of --test-file.")
@@ -152,6 +157,7 @@ def train_command(
                 is_timeless=no_time,
                 group=group,
                 weights=weights,
+                costs=None if costs is None else read_costs(costs),
                 is_refitted=refit,
                 intervals=intervals,
                 max_size=bytes_of(max_size, "--max-size"),
@@ -205,6 +211,7 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
         "interrupted": outcome.is_interrupted,
         **{key: content[key] for key in ("data", "alerts", "leaderboard", "best", "test")},
         "intervals": content.get("intervals"),
+        "costs": content.get("costs"),
         "tested_model": str(outcome.folder.tested_model) if content.get("refit") else None,
     }
 
@@ -251,6 +258,9 @@ def _show_report(console: Console, content: Any) -> None:
     console.print(leaderboard(entries, metric, best=content["best"]["model"]))
     console.print()
     console.print(describe_test(content["test"]))
+    if costs := content.get("costs"):
+        console.print()
+        console.print(Text(costs["reading"]))
     if found := content.get("intervals"):
         console.print()
         console.print(Text(found["reading"].replace("\N{NO-BREAK SPACE}", "")))  # 90%, as above, and not cut in two
@@ -405,6 +415,7 @@ def predict_command(
 
 app.command("explain")(explain_command)
 app.command("compare")(compare_command)
+app.command("serve")(serve_command)
 
 
 @app.command("report")

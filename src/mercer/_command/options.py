@@ -30,6 +30,12 @@ WeightsOption = Annotated[
 TestFileOption = Annotated[
     Path | None, typer.Option(help="Test on the rows of this file; all rows of DATA are then learnt from.")
 ]
+CostsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Costs of mistakes that the predicted label goes by: FN=5,FP=1 (the second class is the positive one), or a file."
+    ),
+]
 RefitFlag = Annotated[
     bool, typer.Option("--refit", help="After the test, the final model learns from the test rows too; the tested one is kept.")
 ]
@@ -69,15 +75,12 @@ def refuse_others(context: typer.Context, *allowed: str) -> None:
         if parameter.name in ("resume", "as_json", *allowed) or not is_given(context, parameter.name or ""):
             continue
         if parameter.param_type_name == "argument":
-            raise RunError(
-                f"{context.params[parameter.name or '']}: --resume knows its data; --data FILE names where they are now."
-            )
+            given = context.params[parameter.name or ""]
+            raise RunError(f"{given}: a run that is resumed knows its data; --data FILE names where they are now.")
         raise RunError(f"{parameter.opts[0]}: a run that is resumed is as it was begun; leave this out, or begin a new run.")
 
 
 def refuse_without_resume(data: Path | None) -> None:
     """`--data` is for runs that are resumed."""
     if data is not None:
-        raise RunError(
-            f"--data {data}: this goes with --resume. A new run is given its data without a flag: mercer train {data}"
-        )
+        raise RunError(f"--data {data}: this goes with --resume. A new run is given its data without a flag.")

@@ -1,4 +1,4 @@
-"""Runs side by side: what differs between them, and whether one of them is really better on the rows that both were tested on."""
+"""Runs side by side: what differs, and whether one of them is really better on the rows that both were tested on."""
 
 from __future__ import annotations
 
@@ -133,12 +133,8 @@ def compare_runs(paths: Sequence[Path]) -> Comparison:
 
 
 def _check_target(first: _Run, other: _Run) -> None:
-    for what, get in (
-        ("target", lambda run: run.plan.settings.target),
-        ("task", lambda run: run.content["data"]["task"]),
-        ("classes", lambda run: run.content["data"]["classes"]),
-    ):
-        one, two = get(first), get(other)
+    for what in ("target", "task", "classes"):
+        one, two = first.content["data"][what], other.content["data"][what]
         if one != two:
             raise RunError(f"{other.path}: its {what} is {two}, that of {first.path} {one}; such runs cannot be compared.")
 

@@ -57,6 +57,7 @@ class RunFolder:
         self.report_html = path / "report.html"
         self.tested_model = path / "tested-model.mercer"  # where the model has learnt from the test rows too, after the test
         self.test_rows = path / "test-rows.parquet"  # what the tested model says of them
+        self.decision = path / "decision.json"  # what labels are predicted by, where costs were given
         self.intervals = path / "intervals.json"  # how far from a prediction the truth may lie, where that was asked for
         self.sample = path / "rows.parquet"  # of training rows, which explanations are made with
         self.journal = Journal(path / "journal.jsonl")

@@ -51,8 +51,6 @@ class Folds:
         self.X, self.y = problem.rows(problem.train)
         self.weights = problem.weights_of(problem.train)
         self.splits = problem.division.folds(n_folds, seed)
-        if problem.division.kind == "time":
-            self.splits.reverse()  # the fold that learns from most rows is scored first
         self.held = np.sort(np.concatenate([test for _, test in self.splits]))
         self._prepared: dict[tuple[str, int], Prepared] = {}
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mercer._runs.code import Code, read_call
+from mercer._runs.decision import Decision
 from mercer._runs.intervals import Calibration
 from mercer._runs.problem import Problem, not_learnt
 from mercer._runs.settings import Settings
@@ -32,7 +33,7 @@ table = {read}
 
 model = {model}
 {sample}model.fit(X[{fitted}], y[{fitted}]{fit_weights})
-{intervals}
+{decision}{intervals}
 if __name__ == "__main__":
     print({metric_name!r}, get_scorer({metric_name!r})(model, X[test], y[test]{test_weights}))
 {refit}    mercer.save(model, "model.mercer")
@@ -46,6 +47,7 @@ def write_script(
     model: Any,
     embedded: str | None,
     calibration: Calibration | None = None,
+    decision: Decision | None = None,
     n_rows: int | None = None,
 ) -> str:
     """The text of the script. `embedded` is the name of a table that comes with Mercer, `n_rows` how many rows were fitted."""
@@ -77,6 +79,7 @@ def write_script(
         fit_weights=f"{weighted}[{fitted}]" if weighted else "",
         test_weights=", sample_weight=weights[test]" if weighted else "",
         refit=f"    model.fit(X, y{weighted})  # once tested, it learns from all rows\n" if settings.is_refitted else "",
+        decision="" if decision is None else _decision(decision),
         intervals="" if calibration is None else _intervals(calibration, settings),
         metric_name=problem.metric.name,
     )
@@ -128,6 +131,21 @@ def _testing(problem: Problem, settings: Settings) -> str:
         "n_learning = table.height\n"
         'table = pl.concat([table, testing.select(table.columns)], how="vertical_relaxed")\n'
     )
+
+
+def _decision(decision: Decision) -> str:
+    """What `mercer predict` goes by."""
+    if decision.threshold is not None:
+        rule = f"(probability[:, 1] >= {decision.threshold!r}).astype(int)"
+    else:
+        rule = f"np.argmax(np.array({decision.offsets!r}) - probability @ np.array({decision.costs!r}), axis=1)"
+    return f'''
+
+def decide(probability):
+    """The labels by the costs of the run, which chose this on training rows, by fits that had not seen them."""
+    return model.classes_[{rule}]
+
+'''
 
 
 def _intervals(calibration: Calibration, settings: Settings) -> str:

@@ -81,6 +81,7 @@ class Settings(RunSettings):
     group: str | None = None  # a column; rows of one value are never on both sides
     weights: str | None = None  # a column
     test_file: str | None = None  # a path
+    costs: Mapping[str, Any] | None = None  # of mistakes, as `decision.read_costs` reads them
     is_refitted: bool = False  # whether the final model learns from the test rows too, after the test
 
     def _checks(self) -> Iterator[_Check]:

@@ -83,4 +83,4 @@ def _still_there(stored: str | None, named: Path, flag: str) -> Path:
 def check_unchanged(path: Path, digest: str | None) -> None:
     """Refuse another file than the one that the run was begun with."""
     if digest_of(path) != digest:
-        raise RunError(f"{path}: the data are not those that the run was begun with. Begin a new one.")
+        raise RunError(f"{path}: the data have changed since the run was begun. Begin a new one.")

@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._labels import pad_classes
+from mercer._runs.decision import Decision
 from mercer._runs.errors import RunError
 from mercer._runs.problem import Problem
 from mercer._stand_in import stand_in
@@ -31,8 +32,8 @@ class TestedRows:
     probability: FloatArray | None
 
     @classmethod
-    def of(cls, problem: Problem, model: Any) -> TestedRows:
-        """Those of a fitted model."""
+    def of(cls, problem: Problem, model: Any, decision: Decision | None = None) -> TestedRows:
+        """Those of a fitted model, which predicts by the decision if there is one."""
         X, y = problem.rows(problem.test)
         probability = None
         if problem.classes is not None and hasattr(model, "predict_proba"):
@@ -40,7 +41,11 @@ class TestedRows:
             places = np.searchsorted(classes, model.classes_)
             probability = pad_classes(model.predict_proba(X), places, len(classes), dtype=np.float64)
         numbers = np.asarray(problem.numbers)[problem.test]
-        return cls(numbers, y, problem.weights_of(problem.test), np.asarray(model.predict(X)), probability)
+        if decision is not None and probability is not None:
+            predicted = np.asarray(problem.classes)[decision.codes(probability)]
+        else:
+            predicted = np.asarray(model.predict(X))
+        return cls(numbers, y, problem.weights_of(problem.test), predicted, probability)
 
     def take(self, places: Any) -> TestedRows:
         parts = (self.numbers, self.true, self.weights, self.predicted, self.probability)
@@ -49,11 +54,7 @@ class TestedRows:
     def score(self, metric: Any, classes: Any) -> float:
         """By a measure, rows counting by their weights."""
         labels = None if classes is None else np.asarray(classes)
-        model = (
-            stand_in(self.predicted, classes=labels, probability=self.probability)
-            if labels is not None
-            else stand_in(self.predicted)
-        )
+        model = stand_in(self.predicted, classes=labels, probability=self.probability)
         return float(metric.score(model, np.zeros((len(self.true), 1)), self.true, self.weights))
 
     def write(self, path: Path) -> None:

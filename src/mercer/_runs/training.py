@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 import warnings
 from collections.abc import Callable
@@ -12,13 +13,24 @@ from typing import Any
 import numpy as np
 
 import mercer
-from mercer._labels import pad_classes
-from mercer._report import Content, Intervals, Learner, describe, describe_intervals, describe_sets
+from mercer._labels import choose_codes, pad_classes
+from mercer._report import (
+    Content,
+    Costs,
+    Cutoff,
+    Intervals,
+    Learner,
+    describe,
+    describe_costs,
+    describe_intervals,
+    describe_sets,
+)
 from mercer._runs.board import BASELINE, Board
 from mercer._runs.candidates import check_names, find_candidates
 from mercer._runs.clock import Clock
 from mercer._runs.columns import as_columns
 from mercer._runs.course import Start, heading, write_report
+from mercer._runs.decision import Decision, best_cutoff, cost_matrix
 from mercer._runs.errors import DataError, NothingTrained
 from mercer._runs.fits import sample_rows
 from mercer._runs.folder import RunFolder, write_whole
@@ -77,6 +89,8 @@ def train(
     problem = make_problem(table, settings, numbers, start.sources.read_test(settings, table))
     check_names(settings, problem.task)
     folds = Folds(problem, settings.folds, settings.seed)
+    if settings.costs is not None:
+        cost_matrix(settings.costs, problem.classes)  # or an error, before anything is fitted
     check_coverage(settings, folds.n_scored)
     candidates, skipped = find_candidates(problem, settings)
     columns = as_columns(Pipelines(problem.X[problem.train], settings).report(None))
@@ -93,24 +107,33 @@ def train(
     is_whole = search.run(candidates, skipped)
     best = _choose(board, search)
     calibration = _calibrate(settings, folds, search, best, watch)
+    decision, cutoff = _decide(settings, folds, search, best)
     watch.phase(f"fitting {best} on all {len(problem.train)} training rows")
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = _fitted(search, best, folds, settings.seed)
     fit_seconds = time.perf_counter() - started
-    for path in (folder.intervals, folder.tested_model):  # of an earlier end of the run: they may be of another model
+    for path in (
+        folder.intervals,
+        folder.decision,
+        folder.tested_model,
+    ):  # of an earlier end of the run: they may be of another model
         path.unlink(missing_ok=True)
     mercer.save(model, folder.model)
     if calibration is not None:
         calibration.write(folder.intervals)
+    if decision is not None:
+        decision.write(folder.decision)
     TrainingSample.of(problem, settings.seed).write(folder.sample)
     made, n_rows = search.make(best), search.n_rows(best)
-    script = write_script(problem, settings, source, made, embedded_name(settings), calibration, n_rows)
+    script = write_script(problem, settings, source, made, embedded_name(settings), calibration, decision, n_rows)
     write_whole(folder.script(settings.command), script)
-    content = _content(problem, settings, table.shape, search, best, model, command, watch)
+    content = _content(problem, settings, table.shape, search, best, model, command, watch, decision, cutoff)
     content["intervals"] = None if calibration is None else _tested(calibration, model, problem)
-    TestedRows.of(problem, model).write(folder.test_rows)
+    tested = TestedRows.of(problem, model, decision)
+    tested.write(folder.test_rows)
+    content["costs"] = None if decision is None else _costs(decision, tested, problem)
     if settings.is_refitted:
         content["refit"] = _refit(search.make(best), problem, folder, watch)
     content["warnings"] = sorted({str(warning.message) for warning in caught})
@@ -136,6 +159,37 @@ def _fitted(search: Search, best: str, folds: Folds, seed: int) -> Any:
     return fit_weighted(search.make(best), folds.X[rows], folds.y[rows], folds.weights_of(rows))
 
 
+def _decide(settings: Settings, folds: Folds, search: Search, best: str) -> tuple[Decision | None, Cutoff | None]:
+    """What labels are predicted by where costs are given, and the cut-off of two classes that the page shows: out of fold."""
+    classes = folds.problem.classes
+    if classes is None or (settings.costs is None and len(classes) > 2):
+        return None, None
+    rows, predicted = search.held_out(best)
+    if predicted is None:
+        return None, None
+    codes, weights = np.searchsorted(np.asarray(classes), folds.y[rows]), folds.weights_of(rows)
+    if settings.costs is None:
+        if len(np.unique(codes)) < 2:
+            return None, None
+        return None, Cutoff(best_cutoff(codes, predicted, weights), "best balanced accuracy")
+    decision = Decision.of(cost_matrix(settings.costs, classes), codes, predicted, weights)
+    return decision, None if decision.threshold is None else Cutoff(decision.threshold, "least cost")
+
+
+def _costs(decision: Decision, tested: TestedRows, problem: Problem) -> Costs:
+    """What the test rows cost, by this decision, by the likeliest label, and by the same label for all."""
+    assert tested.probability is not None
+    classes = np.asarray(problem.classes)
+    true = np.searchsorted(classes, tested.true)
+    return describe_costs(
+        [str(label) for label in classes.tolist()],
+        decision.costs,
+        decision.mean_cost(true, decision.codes(tested.probability), tested.weights),
+        decision.mean_cost(true, choose_codes(tested.probability, len(classes)), tested.weights),
+        [decision.mean_cost(true, np.full(len(true), code), tested.weights) for code in range(len(classes))],
+    )
+
+
 def _refit(model: Any, problem: Problem, folder: RunFolder, watch: Watchers) -> dict[str, Any]:
     """The model once more, from all rows; the one that was tested is kept beside it."""
     n_rows = len(problem.y)
@@ -143,11 +197,11 @@ def _refit(model: Any, problem: Problem, folder: RunFolder, watch: Watchers) -> 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they say the same as those of the tested model
         final = fit_weighted(model, problem.X, problem.y, problem.weights)
-    folder.model.replace(folder.tested_model)
+    shutil.copyfile(folder.model, folder.tested_model)
     mercer.save(final, folder.model)
     reading = (
-        f"After the test the final model ({folder.model.name}) learned from all {n_rows:,} rows. Everything on this page is of the "
-        f"model that was tested ({folder.tested_model.name}), which learned from {len(problem.train):,}."
+        f"After the test the final model ({folder.model.name}) learned from all {n_rows:,} rows. Everything on this page is "
+        f"of the model that was tested ({folder.tested_model.name}), which learned from {len(problem.train):,}."
     )
     return {"n_rows": n_rows, "tested_model": folder.tested_model.name, "reading": reading}
 
@@ -189,6 +243,8 @@ def _content(
     model: Any,
     command: str,
     watch: Watchers,
+    decision: Decision | None,
+    cutoff: Cutoff | None,
 ) -> dict[str, Any]:
     """All that the report says."""
     board = search.board
@@ -207,6 +263,8 @@ def _content(
         seconds=max(_LEAST_REPORTING, search.clock.left - _WRITING),
         on_phase=watch.phase,
         test_rows=problem.numbers[problem.test],
+        cutoff=cutoff,
+        decide=None if decision is None else decision.codes,
         test_weights=problem.weights_of(problem.test),
         learner=Learner(search.folds.splits, search.folds.weights, is_in_time=problem.division.times is not None),
     )
