@@ -65,7 +65,9 @@ class Division:
         if self.kind == "time":
             assert self.order is not None
             return f"test rows are {where or 'the last ones'} by {self.order.name}; every fold learns from what was before it"
-        return f"test rows are {where or 'drawn at random'}; folds are drawn at random"
+        if where is None:
+            return "test rows and folds are drawn at random"
+        return f"test rows are {where}; folds are drawn at random"
 
 
 def divide_at_random(strata: npt.NDArray[Any] | None, n: int, test_size: float, seed: int) -> Split:
