@@ -96,10 +96,10 @@ def test_rows_in_time_are_learnt_from_before_they_are_tested_on():
     np.testing.assert_array_equal(problem.test, np.arange(240, N))
     splits = problem.division.folds(5, 0)
     ends = [fit[-1] for fit, _ in splits]
-    assert ends == [39, 79, 119, 159, 199]
+    assert ends == [199, 159, 119, 79, 39]  # the first look is at the one that learns from most
     for fit, held in splits:
         np.testing.assert_array_equal(fit, np.arange(held[0]))
-    assert splits[-1][1][-1] == 239
+    assert splits[0][1][-1] == 239
 
 
 def test_rows_of_one_time_stay_together():
@@ -277,7 +277,7 @@ def test_classes_and_groups_of_a_test_file_are_checked():
 def test_in_time_the_earliest_rows_are_never_held_out_and_a_blend_does_without_them():
     rng = np.random.default_rng(0)
     folds = Folds(_problem(_table(day=_days(), w=rng.integers(1, 4, N)), time_column="day", weights="w"), 5, 0)
-    np.testing.assert_array_equal(folds.held, np.arange(folds.splits[0][1][0], 240))
+    np.testing.assert_array_equal(folds.held, np.arange(folds.splits[-1][1][0], 240))
     predictions = [folds.assemble(lambda fold, s=spread: folds.y[folds.splits[fold][1]] + s) for spread in (0.1, 2.0)]
     never = np.setdiff1d(np.arange(240), folds.held)
     for prediction in predictions:
