@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from mercer._explaining.table_model import TableModel
 from mercer._runs.decision import Decision, best_cutoff, cost_matrix, read_costs
 from mercer._runs.errors import RunError
 
@@ -96,3 +98,11 @@ def test_a_cut_off_that_is_shown_has_the_best_balanced_accuracy():
         return (is_called[codes == 1].mean() + (~is_called)[codes == 0].mean()) / 2
 
     assert balanced(cutoff) >= max(map(balanced, np.linspace(0, 1, 101))) - 1e-12
+
+
+def test_what_is_explained_is_what_is_predicted():
+    codes, probability = _rows(2)
+    decision = Decision.of(np.array([[0.0, 1.0], [7.0, 0.0]]), codes, probability)
+    model = SimpleNamespace(predict_proba=lambda X: X)
+    assert TableModel.of(model, ["no", "yes"], decision.codes).codes(np.array([0.7, 0.3])).tolist() == [1]
+    assert TableModel.of(model, ["no", "yes"]).codes(np.array([[0.7, 0.3]])).tolist() == [0]

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mercer._runs.blend import find_blend
 from mercer._runs.candidates import find_candidates
 from mercer._runs.errors import DataError, RunError
 from mercer._runs.folds import Folds
@@ -95,10 +96,10 @@ def test_rows_in_time_are_learnt_from_before_they_are_tested_on():
     np.testing.assert_array_equal(problem.test, np.arange(240, N))
     splits = problem.division.folds(5, 0)
     ends = [fit[-1] for fit, _ in splits]
-    assert ends == [39, 79, 119, 159, 199]
+    assert ends == [199, 159, 119, 79, 39]  # the first look is at the one that learns from most
     for fit, held in splits:
         np.testing.assert_array_equal(fit, np.arange(held[0]))
-    assert splits[-1][1][-1] == 239
+    assert splits[0][1][-1] == 239
 
 
 def test_rows_of_one_time_stay_together():
@@ -268,3 +269,22 @@ def test_classes_and_groups_of_a_test_file_are_checked():
         _with_test(table, strange)
     with pytest.raises(DataError, match="no row has a known target"):
         _with_test(table, test.with_columns(y=pl.lit(None, dtype=pl.String)))
+
+
+# ---- what is not held out
+
+
+def test_in_time_the_earliest_rows_are_never_held_out_and_a_blend_does_without_them():
+    rng = np.random.default_rng(0)
+    folds = Folds(_problem(_table(day=_days(), w=rng.integers(1, 4, N)), time_column="day", weights="w"), 5, 0)
+    np.testing.assert_array_equal(folds.held, np.arange(folds.splits[-1][1][0], 240))
+    predictions = [folds.assemble(lambda fold, s=spread: folds.y[folds.splits[fold][1]] + s) for spread in (0.1, 2.0)]
+    never = np.setdiff1d(np.arange(240), folds.held)
+    for prediction in predictions:
+        assert np.isnan(prediction[never]).all()
+        assert np.isfinite(prediction[folds.held]).all()
+    blend = find_blend(folds, predictions)
+    assert blend.counts[1] == 0
+    assert np.isfinite(blend.fold_scores).all()
+    assert np.isnan(blend.held_out[never]).all()
+    np.testing.assert_allclose(blend.held_out[folds.held], folds.y[folds.held] + 0.1)

@@ -22,7 +22,7 @@ from mercer._weighted import fit_weighted
 
 _SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 _N_FOLDS = 5
-_N_FOLDS_IN_TIME = 3  # the latest, as the first learn from few rows
+_N_FOLDS_IN_TIME = 3  # the latest, as the others learn from few rows
 _FEWEST_ROWS = 10
 _SLACK = 1.2  # fits are rarely quicker than in proportion to their rows
 
@@ -40,7 +40,7 @@ class _Points:
 class Learner:
     """How rows are divided and weighed where a model learns from some of them.
 
-    `splits` are pairs of rows to fit and rows held out. Of rows in time fewer are the latest ones.
+    `splits` are pairs of rows to fit and rows held out, in time the latest first; fewer rows in time are the latest ones.
     """
 
     splits: Sequence[tuple[IntArray, IntArray]]
@@ -96,7 +96,7 @@ def _splits(n_rows: int, strata: IntArray | None, seed: int) -> Iterator[tuple[I
 
 def _folds(learner: Learner, strata: IntArray | None, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
     """The same with rows to fit in an order whose every beginning has about the classes of the whole, or is the latest."""
-    for index, (fit, held) in enumerate(learner.splits[-(_N_FOLDS_IN_TIME if learner.is_in_time else _N_FOLDS) :]):
+    for index, (fit, held) in enumerate(learner.splits[: _N_FOLDS_IN_TIME if learner.is_in_time else _N_FOLDS]):
         if learner.is_in_time:
             yield fit[::-1], held
             continue

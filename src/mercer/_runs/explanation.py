@@ -16,6 +16,7 @@ from mercer._explaining.contributions import METHODS, Unexplained, contributions
 from mercer._explaining.counterfactuals import Goal
 from mercer._explaining.lime import lime_weights
 from mercer._explaining.table_model import TableModel, Unit
+from mercer._runs.decision import Decision
 from mercer._runs.errors import DataError, RunError
 from mercer._runs.prediction import PREDICTION
 from mercer._runs.reading import is_parquet, read_table, read_texts
@@ -101,7 +102,9 @@ class Explaining:
                 f"{run}: the run keeps no training rows to explain with: an earlier version of Mercer made it. "
                 f"`mercer train --resume {run}` adds them, where its data still are."
             )
-        self.found = TableModel.of(stored.model, getattr(stored.model, "classes_", np.zeros(0)).tolist() or None)
+        decision = Decision.of_run(stored.folder, self.settings)
+        classes = getattr(stored.model, "classes_", np.zeros(0)).tolist() or None
+        self.found = TableModel.of(stored.model, classes, None if decision is None else decision.codes)
         if asked.margin is not None and self.found.classes is not None:
             raise RunError(f"--margin {asked.margin:g}: the model predicts classes; a margin is for numbers.")
         self._label = self._chosen_label()

@@ -38,7 +38,7 @@ class Division:
         """Pairs of learning and held-out rows, as positions among `train`.
 
         Every row is held out once, but forward in time: there each fold learns from all that was before it, so that the
-        earliest rows are never held out.
+        earliest rows are never held out. The latest fold comes first.
         """
         strata = None if self.strata is None else self.strata[self.train]
         if self.groups is not None:
@@ -65,7 +65,9 @@ class Division:
         if self.kind == "time":
             assert self.order is not None
             return f"test rows are {where or 'the last ones'} by {self.order.name}; every fold learns from what was before it"
-        return f"test rows are {where or 'drawn at random'}; folds are drawn at random"
+        if where is None:
+            return "test rows and folds are drawn at random"
+        return f"test rows are {where}; folds are drawn at random"
 
 
 def divide_at_random(strata: npt.NDArray[Any] | None, n: int, test_size: float, seed: int) -> Split:
@@ -153,7 +155,7 @@ def _forward_folds(times: FloatArray, strata: npt.NDArray[Any] | None, n_folds: 
     splits = [(np.arange(cut), np.arange(cut, end)) for cut, end in zip(cuts, ends, strict=True)]
     if strata is not None:
         check_classes_in_time(strata, splits)
-    return splits
+    return splits[::-1]  # the one that learns from most comes first: a first look at one fold is at that
 
 
 def check_classes_in_time(strata: npt.NDArray[Any], splits: list[Split]) -> None:
