@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import tempfile
 import threading
 from collections.abc import Callable
@@ -105,7 +106,9 @@ class Bench:
 
 
 def _measure_all(bench: Bench, cases: list[Case]) -> None:
-    """Ctrl-C ends what runs and goes on to the tables of what there is."""
+    """Ctrl-C, and a `kill` too, end what runs and go on to the tables of what there is."""
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, signal.default_int_handler)
     with ThreadPoolExecutor(bench.jobs) as pool:
         futures = [pool.submit(bench.measure, case) for case in cases]
         try:

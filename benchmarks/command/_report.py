@@ -43,7 +43,7 @@ class Results:
     def __init__(self, store: Store, cases: Sequence[Case], contenders: Sequence[str]) -> None:
         self.cases, self._store = list(cases), store
         self.contenders = [who for who in contenders if any(self.entry(who, case) for case in cases)]
-        self.peers = [who for who in self.contenders if who != MERCER]
+        self.peers = [who for who in self.contenders if who != MERCER and MERCER in self.contenders]
         self._leads: dict[tuple[str, Case], Lead | None] = {}
 
     def entry(self, who: str, case: Case) -> Entry | None:
@@ -147,6 +147,18 @@ def standing_rows(results: Results) -> list[Row]:
     return rows
 
 
+def _versions(results: Results) -> dict[str, str]:
+    """What each contender was, each version once."""
+    found: dict[str, list[str]] = {}
+    for case in results.cases:
+        for who in results.contenders:
+            if entry := results.entry(who, case):
+                packages = (f"{package} {version or 'not installed'}" for package, version in entry["versions"].items())
+                text = ", ".join([*packages, *entry.get("options", ())])
+                found.setdefault(who, []).extend([text] if text not in found.get(who, []) else [])
+    return {who: "; ".join(texts) for who, texts in found.items()}
+
+
 def as_markdown(rows: Sequence[Row]) -> str:
     heads, *rest = rows
     return "\n".join(f"| {' | '.join(cells)} |" for cells in [heads, ["---"] * len(heads), *rest])
@@ -155,10 +167,11 @@ def as_markdown(rows: Sequence[Row]) -> str:
 def report(results: Results) -> str:
     """All of it as Markdown."""
     parts = []
-    if results.peers and MERCER in results.contenders:
+    if results.peers:
         parts += ["### Standing\n\n" + as_markdown(standing_rows(results)), "### Tables\n\n" + as_markdown(table_rows(results))]
     if results.contenders:
         parts.append("### Splits\n\n" + as_markdown(split_rows(results)))
+        parts.append("\n".join(f"- {who}: {versions}" for who, versions in _versions(results).items()))
     if problems := results.problems():
         parts.append("Not measured:\n\n" + "\n".join(f"- {problem}" for problem in problems))
     return "\n\n".join(parts)

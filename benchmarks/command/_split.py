@@ -49,8 +49,11 @@ class Split:
 
     @lazy_property
     def digest(self) -> str:
-        """Of the truth: results of another version of a table are no longer this one's."""
-        return hashlib.sha256(self.y_test.tobytes()).hexdigest()[:16]
+        """Of columns, values and test rows: results of another version of a table are no longer this one's."""
+        import pandas as pd
+
+        parts = (" ".join(self._frame.columns).encode(), pd.util.hash_pandas_object(self._frame).to_numpy().tobytes())
+        return hashlib.sha256(b"".join([*parts, self.y_test.tobytes()])).hexdigest()[:16]
 
     def write(self) -> None:
         """The files; the one of the test rows has no target."""
