@@ -43,7 +43,12 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--train", default="", metavar="OPTIONS", help="more options of `mercer train`: --train='--refit'")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where the run folders of Mercer stay")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables as Markdown")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.jobs < 1 or min(options.seconds) <= 0 or min(options.seeds) < 0:
+        parser.error("--jobs must be at least 1, --seconds positive and --seeds not negative")
+    if not _choose(options):
+        parser.error(f"--filter {options.filter}: no case of these seconds has that in its name")
+    return options
 
 
 def _choose(options: argparse.Namespace) -> list[Case]:
