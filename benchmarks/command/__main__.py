@@ -55,10 +55,10 @@ def _choose(options: argparse.Namespace) -> list[Case]:
     seconds, seeds = ([5.0], [0]) if options.quick else (options.seconds, options.seeds)
     cases = [
         Case(table, seed, budget)
+        for budget in seconds  # first, so that what two budgets share is known when the second one comes
         for table in TABLES
         if table.is_quick == options.quick
         for seed in seeds
-        for budget in seconds
         if table.only_seconds in (None, budget)
     ]
     return [case for case in cases if options.filter.lower() in case.label.lower()]
