@@ -15,6 +15,7 @@ from typing import Any
 from benchmarks import _machine
 from benchmarks.command import _contenders, _report
 from benchmarks.command._contenders import BOOSTING, CONTENDERS, FLAML, MERCER, Ways
+from benchmarks.command._process import FailedError, end_all
 from benchmarks.command._scores import poisson_deviance, score
 from benchmarks.command._split import Case, Split
 from benchmarks.command._store import Store
@@ -96,7 +97,7 @@ class Bench:
         entry |= {"contender": who, "measure": case.table.measure, "data": split.digest, "jobs": self.jobs}
         try:
             outcome = _contenders.run(who, case, split, self.ways, folder)
-        except _contenders.FailedError as error:
+        except FailedError as error:
             if self.stop.is_set():
                 return
             self.store.put(who, case, {**entry, "problem": str(error)}, split, None)
@@ -122,7 +123,7 @@ def _measure_all(bench: Bench, cases: list[Case]) -> None:
         except KeyboardInterrupt:
             bench.show("interrupted: the next run goes on here")
             bench.stop.set()
-            _contenders.end_all()
+            end_all()
             for future in futures:
                 future.cancel()
 

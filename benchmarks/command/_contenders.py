@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.command._process import FailedError, Used, run_alone
 from benchmarks.command._split import Case, Split
 from benchmarks.command._tables import TARGET
 
@@ -22,12 +20,6 @@ MERCER, FLAML, BOOSTING, RANDOM_SEARCH = "mercer", "flaml", "boosting", "random 
 CONTENDERS = (MERCER, FLAML, BOOSTING, RANDOM_SEARCH)
 WITHOUT_BUDGET = (BOOSTING,)  # measured once for all budgets
 _GRACE = 600.0  # seconds beyond three times the budget; who needs more is ended
-_POOLS = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "MERCER", "NUMBA")
-_running: set[subprocess.Popen[str]] = set()
-
-
-class FailedError(RuntimeError):
-    """The contender gave no predictions."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +41,8 @@ class Ways:
 
 def run(contender: str, case: Case, split: Split, ways: Ways, folder: Path) -> Outcome:
     before = os.getloadavg()[0]
-    started = time.perf_counter()
     outcome = (_run_mercer if contender == MERCER else _run_peer)(contender, case, split, ways, folder)
-    machine = {"seconds_in_all": time.perf_counter() - started, "load": max(before, os.getloadavg()[0])}
-    return Outcome(outcome.values, {**outcome.facts, **machine})
+    return Outcome(outcome.values, {**outcome.facts, "load": max(before, os.getloadavg()[0])})
 
 
 def _run_mercer(contender: str, case: Case, split: Split, ways: Ways, folder: Path) -> Outcome:
@@ -65,10 +55,9 @@ def _run_mercer(contender: str, case: Case, split: Split, ways: Ways, folder: Pa
     task = "classification" if case.table.is_classification else "regression"
     asked = ["--time", f"{case.seconds:g}s", "--metric", case.table.measure, "--task", task, "--seed", str(case.seed)]
     command = [sys.executable, "-m", "mercer"]
-    started = time.perf_counter()
-    _call([*command, "train", str(split.train), "-t", TARGET, *asked, *ways.options, "--out", str(run_folder), "--json"], case)
-    taken = time.perf_counter() - started
-    _call([*command, "predict", str(run_folder), str(split.test), "--out", str(out)], case)
+    asked += [*ways.options, "--out", str(run_folder), "--json"]
+    used = run_alone([*command, "train", str(split.train), "-t", TARGET, *asked], _limit(case))
+    run_alone([*command, "predict", str(run_folder), str(split.test), "--out", str(out)], _limit(case))
     table = pl.read_parquet(out)
     if split.classes is None:
         values = table["prediction"].to_numpy()
@@ -78,8 +67,8 @@ def _run_mercer(contender: str, case: Case, split: Split, ways: Ways, folder: Pa
             raise FailedError(f"the predictions of the run have no column {min(missing)}")
         values = table.select(names).to_numpy()
     report = json.loads((run_folder / "report.json").read_text())
-    facts = {"winner": report["best"]["model"], "seconds_taken": taken, "bytes": _size(run_folder / "model.mercer")}
-    return Outcome(values, {**facts, **_mercer_version(), "options": list(ways.options)})
+    facts = {"winner": report["best"]["model"], "seconds_taken": used.seconds, "bytes": _size(run_folder / "model.mercer")}
+    return Outcome(values, {**facts, **_of_process(used), **_mercer_version(), "options": list(ways.options)})
 
 
 def _run_peer(contender: str, case: Case, split: Split, ways: Ways, folder: Path) -> Outcome:
@@ -100,44 +89,21 @@ def _run_peer(contender: str, case: Case, split: Split, ways: Ways, folder: Path
     }
     (folder / "task.json").write_text(json.dumps(task))
     script = Path(__file__).with_name("_peers.py")
-    _call([str(ways.peers), str(script), str(folder / "task.json")], case, without=("PYTHONPATH",))
+    used = run_alone([str(ways.peers), str(script), str(folder / "task.json")], _limit(case), without=("PYTHONPATH",))
     facts = json.loads(Path(task["facts"]).read_text())
     values = np.load(task["values"])
     if split.classes is not None:
         places = facts.pop("classes")
         values = values[:, [places.index(label) for label in split.classes]]
-    return Outcome(values, facts)
+    return Outcome(values, {**facts, **_of_process(used)})
 
 
-def _call(command: Sequence[str], case: Case, *, without: Sequence[str] = ()) -> None:
-    """Run a program with one thread a pool; ended with all that it started when it takes far too long."""
-    environment = {name: value for name, value in os.environ.items() if name not in without}
-    environment |= {f"{pool}_NUM_THREADS": "1" for pool in _POOLS} | {"POLARS_MAX_THREADS": "1"}
-    process = subprocess.Popen(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    _running.add(process)
-    try:
-        _, said = process.communicate(timeout=3 * case.seconds + _GRACE)
-    except subprocess.TimeoutExpired:
-        _end(process)
-        raise FailedError(f"ended after {3 * case.seconds + _GRACE:g} s") from None
-    finally:
-        _running.discard(process)
-    if process.returncode:
-        last = [line for line in said.strip().splitlines() if line.strip()][-3:]
-        raise FailedError(f"exit code {process.returncode}: {' / '.join(last)}")
+def _limit(case: Case) -> float:
+    return 3 * case.seconds + _GRACE
 
 
-def end_all() -> None:
-    """What runs in any thread is ended; its case fails."""
-    for process in list(_running):
-        _end(process)
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+def _of_process(used: Used) -> dict[str, float]:
+    return {"processor_seconds": used.processor_seconds, "peak_bytes": used.peak_bytes}
 
 
 def _fresh(folder: Path) -> Path:

@@ -94,7 +94,7 @@ def split_rows(results: Results) -> list[Row]:
     who = results.contenders
     joined = " / ".join(who)
     heads = ["table", "kind", "seconds", "seed", "measure", *who, *(f"ahead of {peer}" for peer in results.peers)]
-    heads += ["Poisson deviance", f"seconds taken: {joined}", "MB", "winners", "load"]
+    heads += ["Poisson deviance", f"seconds taken: {joined}", "processor s", "peak MB", "MB", "winners", "load"]
     return [heads, *(_split_row(results, case) for case in sorted(results.cases, key=_by_table))]
 
 
@@ -102,7 +102,8 @@ def _split_row(results: Results, case: Case) -> Row:
     entries = [results.entry(who, case) for who in results.contenders]
 
     def each(name: str, form: str, scale: float = 1.0) -> str:
-        return " / ".join("-" if entry is None else format(entry[name] / scale, form) for entry in entries)
+        values = [None if entry is None else entry.get(name) for entry in entries]
+        return " / ".join("-" if value is None else format(value / scale, form) for value in values)
 
     return [
         *(case.table.name, case.table.kind, f"{case.seconds:g}", str(case.seed), _measure(case.table)),
@@ -110,6 +111,8 @@ def _split_row(results: Results, case: Case) -> Row:
         *(str(results.lead(peer, case) or "-") for peer in results.peers),
         each("poisson_deviance", ".4f") if case.table.kind == COUNTS else "-",
         each("seconds_taken", ".0f"),
+        each("processor_seconds", ".0f"),
+        each("peak_bytes", ".0f", 1e6),
         each("bytes", ".2f", 1e6),
         " / ".join("-" if entry is None else entry["winner"] for entry in entries),
         f"{max((entry['load'] for entry in entries if entry), default=math.nan):.1f}",
