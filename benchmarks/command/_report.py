@@ -41,7 +41,7 @@ class Results:
     """The entries of chosen cases, and the leads, each computed once."""
 
     def __init__(self, store: Store, cases: Sequence[Case], contenders: Sequence[str]) -> None:
-        self.cases, self._store = list(cases), store
+        self.cases, self._store, self._asked = list(cases), store, list(contenders)
         self.contenders = [who for who in contenders if any(self.entry(who, case) for case in cases)]
         self.peers = [who for who in self.contenders if who != MERCER and MERCER in self.contenders]
         self._leads: dict[tuple[str, Case], Lead | None] = {}
@@ -52,7 +52,7 @@ class Results:
         return found if found and "problem" not in found else None
 
     def problems(self) -> list[str]:
-        found = [(case, who, self._store.get(who, case)) for case in self.cases for who in self.contenders]
+        found = [(case, who, self._store.get(who, case)) for case in self.cases for who in self._asked]
         return [f"{case.label}: {who}: {entry['problem']}" for case, who, entry in found if entry and "problem" in entry]
 
     def lead(self, peer: str, case: Case) -> Lead | None:
