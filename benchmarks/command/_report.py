@@ -95,7 +95,8 @@ def split_rows(results: Results) -> list[Row]:
     joined = " / ".join(who)
     heads = ["table", "kind", "seconds", "seed", "measure", *who, *(f"ahead of {peer}" for peer in results.peers)]
     heads += ["Poisson deviance", f"seconds taken: {joined}", "processor s", "peak MB", "MB", "winners", "load"]
-    return [heads, *(_split_row(results, case) for case in sorted(results.cases, key=_by_table))]
+    known = [case for case in results.cases if any(results.entry(name, case) for name in who)]
+    return [heads, *(_split_row(results, case) for case in sorted(known, key=_by_table))]
 
 
 def _split_row(results: Results, case: Case) -> Row:
