@@ -116,7 +116,7 @@ def _split_row(results: Results, case: Case) -> Row:
         each("peak_bytes", ".0f", 1e6),
         each("bytes", ".2f", 1e6),
         " / ".join("-" if entry is None else entry["winner"] for entry in entries),
-        f"{max((entry['load'] for entry in entries if entry), default=math.nan):.1f}",
+        f"{max(entry['load'] for entry in entries if entry):.1f}",
     ]
 
 
