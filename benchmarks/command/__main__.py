@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import signal
 import tempfile
 import threading
@@ -144,7 +145,7 @@ def main() -> None:
             for case in cases:
                 for who in only:
                     store.forget(who, case)
-        ways = Ways(options.peers.absolute(), tuple(options.train.split()), options.keep and options.keep.absolute())
+        ways = Ways(options.peers.absolute(), tuple(shlex.split(options.train)), options.keep and options.keep.absolute())
         if ways.keep:
             ways.keep.mkdir(parents=True, exist_ok=True)
         _measure_all(Bench(store, ways, only, options.jobs, lambda text: print(text, flush=True), threading.Event()), cases)

@@ -20,7 +20,7 @@ Row = list[str]
 
 @dataclass(frozen=True)
 class Lead:
-    """By how much Mercer is ahead of a peer (negative: behind), in units of the measure."""
+    """By how much Mercer is ahead of a peer (negative: behind), in units of the measure; infinitely where one failed."""
 
     value: float
     error: float
@@ -33,6 +33,8 @@ class Lead:
         return "ahead" if self.value > 0 else "behind"
 
     def __str__(self) -> str:
+        if math.isinf(self.value):
+            return "the peer failed" if self.value > 0 else "failed!"
         mark = "!" if self.standing == "behind" else ""
         return f"{self.value:+.4f} ± {self.error:.4f}{mark}"
 
@@ -47,9 +49,13 @@ class Results:
         self._leads: dict[tuple[str, Case], Lead | None] = {}
 
     def entry(self, who: str, case: Case) -> Entry | None:
-        """None where nothing was measured; one that failed counts as that."""
+        """None where nothing was measured or the contender failed."""
         found = self._store.get(who, case)
         return found if found and "problem" not in found else None
+
+    def _has_failed(self, who: str, case: Case) -> bool:
+        problem = (self._store.get(who, case) or {}).get("problem", "")
+        return bool(problem) and not problem.startswith("not available")
 
     def problems(self) -> list[str]:
         found = [(case, who, self._store.get(who, case)) for case in self.cases for who in self._asked]
@@ -62,6 +68,10 @@ class Results:
 
     def _lead(self, peer: str, case: Case) -> Lead | None:
         mine, other = self.entry(MERCER, case), self.entry(peer, case)
+        if mine is not None and self._has_failed(peer, case):
+            return Lead(math.inf, 0.0)
+        if other is not None and self._has_failed(MERCER, case):
+            return Lead(-math.inf, 0.0)
         if mine is None or other is None or mine["data"] != other["data"]:
             return None
         (y, first), (_, second) = self._store.predictions(mine), self._store.predictions(other)
@@ -84,6 +94,8 @@ def _by_table(case: Case) -> tuple[float, str, int]:
 
 def _mean(leads: Sequence[Lead]) -> Lead:
     values, n = [lead.value for lead in leads], len(leads)
+    if infinite := [value for value in values if math.isinf(value)]:
+        return Lead(min(infinite), 0.0)
     rows = math.sqrt(sum(lead.error**2 for lead in leads) / n / n)
     seeds = float(np.std(values, ddof=1)) / math.sqrt(n) if n > 1 else 0.0
     return Lead(float(np.mean(values)), max(rows, seeds))
