@@ -1,5 +1,6 @@
 """Reports: what is said of a fitted model, and the page that shows it."""
 
+from mercer._report.card.words import card_of, serving_of
 from mercer._report.clustering.content import ClusterContent
 from mercer._report.content import Content, Description, Intervals
 from mercer._report.describe import PHASES, describe
@@ -15,6 +16,7 @@ __all__ = [
     "Description",
     "Intervals",
     "ReportError",
+    "card_of",
     "check",
     "describe",
     "describe_intervals",
@@ -23,6 +25,7 @@ __all__ = [
     "is_of_clusters",
     "read_json",
     "render_html",
+    "serving_of",
     "write_html",
     "write_json",
     "write_row_html",

@@ -13,7 +13,7 @@ import numpy as np
 
 import mercer
 from mercer._labels import pad_classes
-from mercer._report import Content, Intervals, describe, describe_intervals, describe_sets
+from mercer._report import Content, Intervals, card_of, describe, describe_intervals, describe_sets, serving_of
 from mercer._runs.board import BASELINE, Board
 from mercer._runs.candidates import check_names, find_candidates
 from mercer._runs.clock import Clock
@@ -30,7 +30,7 @@ from mercer._runs.sample import TrainingSample
 from mercer._runs.script import write_script
 from mercer._runs.search import BLEND, Search
 from mercer._runs.settings import Settings
-from mercer._runs.sources import embedded_name
+from mercer._runs.sources import embedded_name, origin_of
 
 _REPORTING = 0.1  # of the time, for what the report says of the winner
 _LEAST_REPORTING = 5.0  # seconds
@@ -92,6 +92,8 @@ def train(settings: Settings, path: Path, *, command: str, resume: bool = False,
     write_whole(folder.script(settings.command), script)
     content = _content(problem, settings, table.shape, search, best, model, command, watch)
     content["intervals"] = None if calibration is None else _tested(calibration, model, problem)
+    content["card"] = card_of(content, origin_of(settings))
+    content["serving"] = serving_of(path, has_probabilities=hasattr(model, "predict_proba"))
     content["warnings"] = sorted({str(warning.message) for warning in caught})
     content["seconds"] = {"search": clock.elapsed, "final fit": fit_seconds}
     return Outcome(folder, write_report(content, folder), is_interrupted=not is_whole)
@@ -160,6 +162,7 @@ def _content(
         seconds=max(_LEAST_REPORTING, _REPORTING * settings.seconds),
         on_phase=watch.phase,
         test_rows=problem.numbers[problem.test],
+        target=settings.target,
     )
     baseline = board.get(BASELINE).score
     alerts = [alert.to_dict() for alert in problem.alerts]

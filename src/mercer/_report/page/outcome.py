@@ -17,8 +17,11 @@ _MOST_PAIRS = 25
 
 
 def test_result(test: Test) -> Html:
-    """The reading, and all measures with their intervals."""
-    return join(tag("p", test["reading"], class_="reading"), _measures(test), _per_class(test["per_class"]))
+    """The reading, the baseline on the same rows, and all measures with their intervals."""
+    baseline = test.get("baseline")
+    beside = tag("p", baseline["reading"], class_="reading") if baseline else None
+    cautions = [tag("p", words, class_="reading caution") for words in test.get("cautions", [])]
+    return join(tag("p", test["reading"], class_="reading"), beside, cautions, _measures(test), _per_class(test["per_class"]))
 
 
 def _measures(test: Test) -> Html:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mercer._report.content import Alert, Best, Candidate, Column, Content, Metric
+from mercer._report.card.words import fold_words, sample_words
+from mercer._report.content import Alert, Baseline, Best, Candidate, Column, Content, Metric
 from mercer._report.numbers import (
     NOTHING,
     count,
@@ -49,7 +50,18 @@ def _lead(content: Content) -> Html:
             _interval_words(metric["low"], metric["high"], test["level"], decimals),
             ".",
         ]
+        if baseline := test.get("baseline"):
+            words.append(_baseline_words(baseline, decimals))
     return tag("p", words, class_="lead")
+
+
+def _baseline_words(baseline: Baseline, decimals: int) -> str:
+    """The baseline in the sentence at the top, and the truth where the model does not beat it."""
+    value = number(baseline["value"], decimals)
+    if baseline["is_real"] and baseline["gain"] > 0:
+        return f" Without looking at any column it would be {value}."
+    verdict = "is worse" if baseline["is_real"] else "may be no better than that"
+    return f" Without looking at any column it would be {value}: the model {verdict}."
 
 
 def _interval_words(low: float | None, high: float | None, share: float, decimals: int) -> str:
@@ -100,7 +112,7 @@ def _alert(row: Alert) -> Html:
     return tag("li", level, tag("div", tag("p", column, row["message"]), flag), class_=row["level"])
 
 
-def leaderboard(rows: Sequence[Candidate], metric: Metric) -> Html:
+def leaderboard(rows: Sequence[Candidate], metric: Metric, n_train: int) -> Html:
     """Models that were compared, the best first, those without a score last with their reasons."""
     sign = -1 if metric["greater_is_better"] else 1
     ordered = sorted(
@@ -123,7 +135,7 @@ def leaderboard(rows: Sequence[Candidate], metric: Metric) -> Html:
         [Cell(_model(row), row["model"]), Cell(row["reason"] or NOTHING, span=len(heads) - 1)]
         if row["score"] is None
         else [
-            Cell(_model(row), row["model"]),
+            Cell(join(_model(row), _remarks(row, rows, n_train)), row["model"]),
             Cell(number(row["score"], decimals), row["score"]),
             Cell("" if row["spread"] is None else f"± {number(row['spread'], decimals)}", row["spread"]),
             Cell(_folds(row, ends)),
@@ -138,6 +150,16 @@ def leaderboard(rows: Sequence[Candidate], metric: Metric) -> Html:
     note = "Scores are means over the folds of cross-validation on the training rows; the spread is their standard deviation. "
     note += "Fit is the time of one fit; µs a row that of predicting many."
     return join(table(heads, lines, caption="Leaderboard", classes=classes), tag("p", note, class_="small muted"))
+
+
+def _remarks(row: Candidate, rows: Sequence[Candidate], n_train: int) -> Html | None:
+    """What sets the score of a model apart from those of others: fewer folds, a sample, tuning that failed."""
+    found = [fold_words(row, rows), sample_words(row, n_train), row["reason"]]
+    said: list[str] = []
+    for words in found:
+        if words and not any(words in each for each in said):
+            said.append(words)
+    return tag("p", "; ".join(said), class_="small muted") if said else None
 
 
 def _model(row: Candidate) -> Html:
