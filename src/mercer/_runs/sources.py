@@ -20,7 +20,7 @@ def source_of(settings: RunSettings) -> Path:
 
 def embedded_name(settings: RunSettings) -> str | None:
     """The name of the embedded table; None for a file, which goes before an embedded table of its name."""
-    return settings.source if settings.source in list_datasets() and not Path(settings.source).exists() else None
+    return settings.source if settings.source in list_datasets() and not Path(settings.source).is_file() else None
 
 
 def origin_of(settings: RunSettings) -> dict[str, str] | None:

@@ -23,6 +23,7 @@ from mercer._runs.errors import DataError, NothingTrained
 from mercer._runs.folder import RunFolder, write_whole
 from mercer._runs.folds import Folds
 from mercer._runs.intervals import Calibration, check_coverage
+from mercer._runs.leaks.find import find_leaks
 from mercer._runs.pipelines import Pipelines, certificate_of
 from mercer._runs.problem import Problem, make_problem
 from mercer._runs.reading import read_table
@@ -165,7 +166,12 @@ def _content(
         target=settings.target,
     )
     baseline = board.get(BASELINE).score
-    alerts = [alert.to_dict() for alert in problem.alerts]
+    columns = _columns_of(search, best)
+    watch.phase("leaks")
+    used = [column["name"] for column in columns if column["used"]]
+    group = getattr(settings, "group", None)
+    leaks = find_leaks(problem, model, used, seed=settings.seed, group=group, seconds=_LEAST_REPORTING)
+    alerts = [alert.to_dict() for alert in (*problem.alerts, *leaks)]
     if baseline is not None and entry.score is not None and entry.score <= baseline:
         alerts.insert(
             0, {"level": "warning", "column": None, "message": "no model does better than the baseline", "flag": None}
@@ -186,7 +192,7 @@ def _content(
             "n_test": len(problem.test),
         },
         "alerts": alerts,
-        "columns": _columns_of(search, best),
+        "columns": columns,
         "leaderboard": board.to_list(best),
         "best": {"model": best, "params": dict(entry.params), "how": entry.reason, "certificate": certificate_of(model)},
         **described,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +78,13 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def features(self) -> Iterator[Feature]:
+        """The columns that hold values, in order."""
+        for number in range(len(self)):
+            feature = self.feature(number)
+            if feature is not None and feature.has_values:
+                yield feature
 
     def feature(self, number: int) -> Feature | None:
         """A column; None where it holds lists or objects, which are no values to count."""

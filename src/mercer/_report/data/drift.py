@@ -21,7 +21,7 @@ _MOST_SHOWN = 15
 _MOST_COLUMNS = 300  # that the classifier looks at
 _MOST_ROWS = 4_000
 _N_FOLDS = 3
-_CLEAR = 0.55  # of the area under the curve, below which a difference is of no consequence
+_CLEAR = 0.6  # of the area under the curve, below which a difference is of no consequence
 
 
 def drift_of(features: Sequence[Feature], seed: int, deadline: float) -> tuple[Drift, str | None]:
@@ -137,11 +137,9 @@ def _ranked_within(score: FloatArray, folds: Sequence[IntArray]) -> FloatArray:
 
 
 def _reading(drift: Drift) -> str:
-    found = plural(drift["n_different"], "column")
-    if drift["n_different"]:
-        words = f"{found} of {drift['n_columns']:,} differ between training and test rows by more than chance explains. "
-    else:
-        words = f"No column of {drift['n_columns']:,} differs between training and test rows by more than chance explains. "
+    n, of = drift["n_different"], plural(drift["n_columns"], "column")
+    some = f"{n:,} of {of} {'differs' if n == 1 else 'differ'}" if n else f"None of {of} differs"
+    words = f"{some} between training and test rows by more than chance explains. "
     area, low = drift["auc"], drift["auc_low"]
     if area is None or low is None:
         return words + "There are too few rows, or there was no time, for a classifier that is to tell the two apart."

@@ -105,7 +105,7 @@ def _columns(found: Profile) -> Html:
 
 
 def _column_table(rows: Sequence[Distribution], caption: str) -> Html:
-    heads = [Head("Column", "text"), Head("Distribution"), Head("Values"), Head("Distinct", "number", True)]
+    heads = [Head("Column", "text"), Head("Distribution"), Head("Values"), Head("Distinct", "number", True, "wide")]
     lines = [
         [
             Cell(breakable(row["column"]), row["column"]),
@@ -120,7 +120,9 @@ def _column_table(rows: Sequence[Distribution], caption: str) -> Html:
 
 def _small(row: Distribution) -> Html:
     """Bars for training rows, a line (or ticks) for test rows."""
-    n, most = len(row["train"]), max([*row["train"], *row["test"]], default=0.0) or 1.0
+    n = len(row["train"]) - bool(row["n_others"])  # all other values would dwarf those that are shown
+    train, test = row["train"][:n], row["test"][:n]
+    most = max([*train, *test], default=0.0) or 1.0
     if not n:
         return Html("")
     step = (_WIDE - 4) / n
@@ -138,10 +140,10 @@ def _small(row: Distribution) -> Html:
             height=f"{_HIGH - 2 - top(share):.1f}",
             class_="bar",
         )
-        for place, share in enumerate(row["train"])
+        for place, share in enumerate(train)
     ]
     path = ""
-    for place, share in enumerate(row["test"]):
+    for place, share in enumerate(test):
         left, right = 2 + place * step + gap / 2, 2 + (place + 1) * step - gap / 2
         path += f"{'M' if gap or not place else 'L'}{left:.1f} {top(share):.1f}H{right:.1f}"
     words = f"Distribution of {row['column']} in {plural(n, 'bin' if row['edges'] else 'value')}"
@@ -155,12 +157,17 @@ def _ends(row: Distribution) -> Child:
         for value, share in list(zip(row["values"], row["train"], strict=False))[:3]:
             shown += [", " if shown else "", name(value), f" {percent(share)}"]
         return [*shown, ", …" if row["n_distinct"] > 3 else ""]
-    low, median, high = (_moment(value) if row["kind"] == "date" else number(value) for value in _three(row))
+    show = _moment if row["kind"] == "date" else _plain
+    low, median, high = (show(row[key]) for key in ("low", "median", "high"))
     return f"{low} to {high}, median {median}"
 
 
-def _three(row: Distribution) -> tuple[float | None, float | None, float | None]:
-    return row["low"], row["median"], row["high"]
+def _plain(value: float | None) -> str:
+    """Whole numbers without decimals."""
+    if value is None or not float(value).is_integer() or abs(value) >= 1e7:
+        return number(value)
+    shown = number(value, 0)
+    return shown.replace(",", "") if abs(value) < 10_000 else shown  # years are among them
 
 
 def _moment(seconds: float | None) -> str:
@@ -295,7 +302,7 @@ def _outliers(rows: Sequence[Outliers]) -> Html:
 def drift(found: Drift) -> Html:
     """The reading, and the columns that differ most."""
     heads = [Head("Column", "text"), Head("Distance", class_="bars"), Head("Distance", "number", True)]
-    heads += [Head("P, corrected", "number", True), Head("What differs", class_="wide")]
+    heads += [Head("Corrected p", "number", True), Head("What differs", class_="wide")]
     lines = [
         [
             Cell(breakable(row["column"]), row["column"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from mercer._report.card.words import fold_words, sample_words
@@ -132,7 +133,7 @@ def leaderboard(rows: Sequence[Candidate], metric: Metric, n_train: int) -> Html
         Head("Trials", "number", True),
     ]
     lines = [
-        [Cell(_model(row), row["model"]), Cell(row["reason"] or NOTHING, span=len(heads) - 1)]
+        [Cell(_model(row), row["model"]), Cell(breakable(_rounded(row["reason"] or NOTHING)), span=len(heads) - 1)]
         if row["score"] is None
         else [
             Cell(join(_model(row), _remarks(row, rows, n_train)), row["model"]),
@@ -154,12 +155,16 @@ def leaderboard(rows: Sequence[Candidate], metric: Metric, n_train: int) -> Html
 
 def _remarks(row: Candidate, rows: Sequence[Candidate], n_train: int) -> Html | None:
     """What sets the score of a model apart from those of others: fewer folds, a sample, tuning that failed."""
-    found = [fold_words(row, rows), sample_words(row, n_train), row["reason"]]
-    said: list[str] = []
-    for words in found:
-        if words and not any(words in each for each in said):
-            said.append(words)
-    return tag("p", "; ".join(said), class_="small muted") if said else None
+    reason = row["reason"] or ""
+    folds = None if "fold" in reason else fold_words(row, rows)
+    sample = None if "sample" in reason else sample_words(row, n_train)
+    said = [words for words in (folds, sample, reason) if words]
+    return tag("p", breakable(_rounded("; ".join(said))), class_="small muted") if said else None
+
+
+def _rounded(text: str) -> str:
+    """Messages as they come, their figures cut to a readable length."""
+    return re.sub(r"\d+\.\d{4,}", lambda found: f"{float(found[0]):.4g}", text)
 
 
 def _model(row: Candidate) -> Html:
@@ -169,7 +174,7 @@ def _model(row: Candidate) -> Html:
     return join(
         tag("span", breakable(row["model"]), class_="model"),
         join(" ", tag("span", badge, class_=f"badge {badge}")) if badge else None,
-        tag("details", tag("summary", "parameters"), tag("code", shown)) if shown else None,
+        tag("details", tag("summary", "parameters"), tag("code", breakable(shown))) if shown else None,
     )
 
 
@@ -217,7 +222,7 @@ def columns(rows: Sequence[Column]) -> Html:
     lines = [
         [
             Cell(
-                join(name(row["name"]), None if row["used"] else join(" ", tag("span", "left out", class_="badge"))),
+                join(breakable(row["name"]), None if row["used"] else join(" ", tag("span", "left out", class_="badge"))),
                 row["name"],
             ),
             Cell(row["kind"], row["kind"]),
@@ -253,12 +258,14 @@ def making(content: Content) -> Html:
     best: Best | None = content["best"]
     rows: list[tuple[str, Html | str | None]] = []
     if best:
-        rows += [("Model", name(best["model"])), ("Parameters", tag("code", parameters(best["params"]) or "defaults"))]
-        rows += [("How it was found", best["how"]), ("Certificate of the fit", best["certificate"])]
+        shown, how = parameters(best["params"]) or "defaults", best["how"]
+        rows += [("Model", name(best["model"])), ("Parameters", tag("code", breakable(shown)))]
+        rows += [("How it was found", breakable(_rounded(how)) if how else None)]
+        rows += [("Certificate of the fit", best["certificate"])]
     rows += [("Command", tag("code", content["command"]) if content["command"] else None)]
     phases = ", ".join(f"{phase} {seconds(value)}" for phase, value in content["seconds"].items())
     rows += [("Time", phases or None)]
-    shown = tag("dl", [tag("div", tag("dt", term), tag("dd", words)) for term, words in rows if words], class_="facts")
+    facts = tag("dl", [tag("div", tag("dt", term), tag("dd", words)) for term, words in rows if words], class_="facts")
     lines = [*content.get("notes", []), *content["warnings"]]
-    notes = join(tag("h3", "Notes and warnings"), tag("ul", [tag("li", line) for line in lines])) if lines else None
-    return join(shown, notes)
+    notes = join(tag("h3", "Notes and warnings"), tag("ul", [tag("li", breakable(line)) for line in lines])) if lines else None
+    return join(facts, notes)

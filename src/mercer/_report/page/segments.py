@@ -30,7 +30,7 @@ def _worse(found: Segments) -> Html | None:
     decimals = None if is_share else decimals_for([row["error"] for row in found["worse"]])
     heads = [Head("Column", "text"), Head("Value"), Head("Test rows", "number", True)]
     heads += [Head("Wrong" if is_share else "Mean absolute error", "number", True), Head(level(LEVEL), is_number=True)]
-    heads += [Head("Elsewhere", "number", True), Head("P, corrected", "number", True)]
+    heads += [Head("Elsewhere", "number", True), Head("Corrected p", "number", True)]
     lines = [
         [
             Cell(breakable(row["column"]), row["column"]),
@@ -54,7 +54,7 @@ def _off(found: Segments) -> Html | None:
     what = {"probability": "Mean probability", "confidence": "Mean confidence", "number": "Mean prediction"}[found["kind"]]
     came = {"probability": "Observed share", "confidence": "Share right", "number": "Mean truth"}[found["kind"]]
     heads = [Head("Column", "text"), Head("Value"), Head("Test rows", "number", True), Head(what, "number", True)]
-    heads += [Head(came, "number", True), Head("P, corrected", "number", True)]
+    heads += [Head(came, "number", True), Head("Corrected p", "number", True)]
     lines = [
         [
             Cell(breakable(row["column"]), row["column"]),
