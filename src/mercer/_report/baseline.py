@@ -80,7 +80,7 @@ def _reading(baseline: Baseline, label: str, value: float) -> str:
     decimals = decimals_for([value, baseline["value"]])
     gain = baseline["gain"]
     ends = "" if baseline["low"] is None else f" ({level(LEVEL)} {interval(baseline['low'], baseline['high'], decimals)})"
-    text = f"Always predicting {baseline['name']} comes to a {label} of {number(baseline['value'], decimals)} on the same rows"
+    text = f"Always predicting {baseline['name']} gives {label} {number(baseline['value'], decimals)} on the same rows"
     if gain == 0:
         return f"{text}, just as the model does: it is no better than not looking at the columns."
     word = "better" if gain > 0 else "worse"

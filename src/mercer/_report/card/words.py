@@ -87,7 +87,7 @@ def _of_rows(content: Mapping[str, Any]) -> list[str]:
         said.append(f"Errors are larger than elsewhere for {parts}.")
     if segments and segments["off"]:
         parts = "; ".join(f"{row['column']} ({row['value']})" for row in segments["off"][:_MOST_WORSE])
-        said.append(f"Predictions are off on average for {parts}.")
+        said.append(f"Predictions are off on average, otherwise than elsewhere, for {parts}.")
     if drift and drift["n_different"]:
         names = ", ".join(row["column"] for row in drift["columns"][: min(_MOST_WORSE, drift["n_different"])])
         said.append(f"Training and test rows differ, in {names} most.")

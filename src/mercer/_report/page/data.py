@@ -81,7 +81,7 @@ def _value_table(found: Distribution) -> Html:
 
 
 def _values(found: Distribution) -> list[Html]:
-    shown = [name(value) for value in found["values"] or []]
+    shown = [breakable(value) for value in found["values"] or []]
     if found["n_others"]:
         shown.append(tag("span", f"{plural(found['n_others'], 'other value')}", class_="muted"))
     return shown
@@ -155,7 +155,7 @@ def _ends(row: Distribution) -> Child:
     if row["values"] is not None and row["kind"] == "words":
         shown: list[Child] = []
         for value, share in list(zip(row["values"], row["train"], strict=False))[:3]:
-            shown += [", " if shown else "", name(value), f" {percent(share)}"]
+            shown += [", " if shown else "", breakable(value), f" {percent(share)}"]
         return [*shown, ", …" if row["n_distinct"] > 3 else ""]
     show = _moment if row["kind"] == "date" else _plain
     low, median, high = (show(row[key]) for key in ("low", "median", "high"))
@@ -322,4 +322,4 @@ def drift(found: Drift) -> Html:
 
 
 def _difference(row: ColumnDrift) -> Html:
-    return name(row["words"] or NOTHING)
+    return breakable(row["words"] or NOTHING)

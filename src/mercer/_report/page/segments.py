@@ -11,7 +11,7 @@ from mercer._report.segments.content import Segments
 
 
 def segments(found: Segments) -> Html:
-    """Where errors are larger than elsewhere, and where predictions are off on average."""
+    """Where errors are larger than elsewhere, and where predictions are off otherwise."""
     note = (
         "Every value of the leading columns, and every quarter of their numbers, was set against all other test rows; p-values "
         "are corrected for all these comparisons (Holm). Parts overlap: one cause shows in several columns."
@@ -34,7 +34,7 @@ def _worse(found: Segments) -> Html | None:
     lines = [
         [
             Cell(breakable(row["column"]), row["column"]),
-            Cell(name(row["value"])),
+            Cell(breakable(row["value"])),
             Cell(count(row["n"]), row["n"]),
             Cell(_shown(row["error"], is_share, decimals), row["error"]),
             Cell(f"{_shown(row['low'], is_share, decimals)} to {_shown(row['high'], is_share, decimals)}"),
@@ -58,7 +58,7 @@ def _off(found: Segments) -> Html | None:
     lines = [
         [
             Cell(breakable(row["column"]), row["column"]),
-            Cell(name(row["value"])),
+            Cell(breakable(row["value"])),
             Cell(count(row["n"]), row["n"]),
             Cell(_shown(row["predicted"], is_share, decimals), row["predicted"]),
             Cell(_shown(row["observed"], is_share, decimals), row["observed"]),

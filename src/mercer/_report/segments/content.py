@@ -19,7 +19,7 @@ class Segment(TypedDict):
 
 
 class OffSegment(TypedDict):
-    """Test rows with one value of a column, for which predictions are off on average."""
+    """Test rows with one value of a column, for which predictions are off on average, otherwise than elsewhere."""
 
     column: str
     value: str

@@ -1,11 +1,13 @@
-"""Segments on which a model is worse than elsewhere, and for which its predictions are off on average."""
+"""Segments on which a model is worse than elsewhere, and for which its predictions are off by something else."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy.stats import hypergeom, norm, rankdata, t as student
 
 from mercer._arrays import FloatArray
@@ -27,8 +29,9 @@ _COUNTS = 0.05  # a corrected p-value below this counts
 def segments_of(found: ClassPredictions | NumberPredictions, features: Sequence[Feature], rows: IntArray) -> Segments | None:
     """Every value of the leading columns against all other rows; `rows` are those of the predictions that features are of.
 
-    Wrong predictions are compared by Fisher's exact test, absolute errors by the rank sum test, both one-sided; what was
-    predicted with what came by a normal test. P-values are Holm's over all comparisons. None where no part has enough rows.
+    Wrong predictions are compared by Fisher's exact test, absolute errors by the rank sum test, both one-sided; how far
+    predictions are off on average with how far they are elsewhere by Welch's test. P-values are Holm's over all comparisons.
+    None where no part has enough rows.
     """
     kept = features[:_MOST_COLUMNS]
     groups = list(groups_of(kept))
@@ -74,8 +77,22 @@ class _Outcome:
         raise NotImplementedError
 
     def p_off(self, group: Group) -> float:
-        """Of predictions that are right on average in this part."""
-        raise NotImplementedError
+        """Of predictions that are off in this part, on average, by as much as elsewhere."""
+        assert self.predicted is not None
+        residual = self.observed - self.predicted
+        parts = (group.has_it, ~group.has_it)
+        difference = abs(float(residual[parts[0]].mean() - residual[parts[1]].mean()))
+        error = math.sqrt(sum(self.variance_of_mean(part) for part in parts))
+        least = 1e-12 * float(np.abs(self.observed).max(initial=1.0))
+        if difference <= least:
+            return 1.0
+        return float(2 * student.sf(difference / max(error, least), min(group.n, len(residual) - group.n) - 1))
+
+    def variance_of_mean(self, rows: npt.NDArray[np.bool_]) -> float:
+        """Of how far predictions are off in some rows on average."""
+        assert self.predicted is not None
+        residual = (self.observed - self.predicted)[rows]
+        return float(residual.var(ddof=1)) / len(residual)
 
     def shown(self, value: float) -> str:
         raise NotImplementedError
@@ -104,13 +121,10 @@ class _Classes(_Outcome):
     def interval(self, group: Group) -> tuple[float | None, float | None]:
         return wilson(int(self.error[group.has_it].sum()), group.n, LEVEL)
 
-    def p_off(self, group: Group) -> float:
+    def variance_of_mean(self, rows: npt.NDArray[np.bool_]) -> float:
         assert self.predicted is not None
-        p = self.predicted[group.has_it]
-        difference, variance = abs(float((self.observed[group.has_it] - p).sum())), float((p * (1 - p)).sum())
-        if difference < 0.5 + 1e-9 * group.n:  # less than half a row
-            return 1.0
-        return float(2 * norm.sf((difference - 0.5) / np.sqrt(max(variance, 1e-12))))
+        p = self.predicted[rows]
+        return max(float((p * (1 - p)).sum()) / len(p) ** 2, super().variance_of_mean(rows))
 
     def shown(self, value: float) -> str:
         return percent(value)
@@ -139,14 +153,6 @@ class _Numbers(_Outcome):
         error = self.error[group.has_it]
         half = float(student.ppf((1 + LEVEL) / 2, len(error) - 1) * error.std(ddof=1) / np.sqrt(len(error)))
         return max(0.0, float(error.mean()) - half), float(error.mean()) + half
-
-    def p_off(self, group: Group) -> float:
-        assert self.predicted is not None
-        residual = (self.observed - self.predicted)[group.has_it]
-        spread = float(residual.std(ddof=1))
-        if spread <= 1e-12 * float(np.abs(self.observed).max()):
-            return 1.0
-        return float(2 * student.sf(abs(float(residual.mean())) * np.sqrt(len(residual)) / spread, len(residual) - 1))
 
     def shown(self, value: float) -> str:
         return number(value)
@@ -189,12 +195,15 @@ def _reading(worse: Sequence[Segment], what: str, outcome: _Outcome) -> str:
 
 
 def _off_reading(off: Sequence[OffSegment], what: str, outcome: _Outcome) -> str:
-    things = {"probability": "probabilities", "confidence": "confidences", "number": "predictions"}[outcome.kind]
+    assert outcome.predicted is not None
+    things = {"probability": "probability", "confidence": "confidence", "number": "prediction"}[outcome.kind]
+    means = [outcome.shown(float(values.mean())) for values in (outcome.predicted, outcome.observed)]
+    overall = f"Over all test rows the mean {things} is {means[0]}, and what came is {means[1]}"
     if not off:
-        return f"In none of {what} are {things} off on average by more than chance explains."
+        return f"{overall}. None of {what} departs from that by more than chance explains."
     first = off[0]
     ends = f"{outcome.shown(first['predicted'])} predicted, {outcome.shown(first['observed'])} observed"
     return (
-        f"Of {what}, {len(off)} {'has' if len(off) == 1 else 'have'} {things} that are off on average by more than chance "
-        f"explains, first {first['column']} ({first['value']}): {ends}."
+        f"{overall}. Of {what}, {len(off)} {'departs' if len(off) == 1 else 'depart'} from that by more than chance explains, "
+        f"first {first['column']} ({first['value']}): {ends}."
     )
