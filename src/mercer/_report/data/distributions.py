@@ -22,7 +22,8 @@ def distribution_of(feature: Feature) -> Distribution:
     train, test = (values[~np.isnan(values)] for values in (feature.train, feature.test))
     if feature.is_words or feature.n_distinct <= _FEW_NUMBERS:
         return _by_value(feature, train, test)
-    low, high = np.quantile(train, [_TAIL, 1 - _TAIL])
+    with np.errstate(over="ignore", invalid="ignore"):
+        low, high = np.quantile(train, [_TAIL, 1 - _TAIL])
     low, high = (low, high) if high > low else (train.min(), train.max())
     n_bins = int(np.clip(2 * len(train) ** (1 / 3), 5, _MOST_BINS))
     edges = np.linspace(low, high, n_bins + 1)
@@ -58,7 +59,9 @@ def _described(
 ) -> Distribution:
     ends: list[Any] = [None] * 3
     if not feature.is_words and feature.has_values:
-        ends = [float(end) for end in np.quantile(feature.known, [0.0, 0.5, 1.0])]
+        known = np.sort(feature.known)
+        halves = known[[(len(known) - 1) // 2, len(known) // 2]] / 2  # halved first, so that the largest numbers have a middle
+        ends = [float(known[0]), float(halves.sum()), float(known[-1])]
     return Distribution(
         column=feature.name,
         kind="words" if feature.is_words else "date" if feature.is_date else "number",

@@ -21,6 +21,7 @@ _MOST_SHOWN = 15
 _MOST_COLUMNS = 300  # that the classifier looks at
 _MOST_ROWS = 4_000
 _N_FOLDS = 3
+_MANY_MISSING = 0.05  # more in one table than in the other
 _CLEAR = 0.6  # of the area under the curve, below which a difference is of no consequence
 
 
@@ -65,12 +66,20 @@ def _of_numbers(feature: Feature) -> ColumnDrift | None:
     below = [np.searchsorted(values, points, side="right") / len(values) for values in (train, test)]
     distance = float(np.abs(below[0] - below[1]).max())
     p = float(kstwobign.sf(distance * np.sqrt(m * n / (m + n))))
-    medians = [float(np.nanmedian(values)) if not np.isnan(values).all() else None for values in (feature.train, feature.test)]
-    words = "" if feature.is_date else f"median {number(medians[0])} in training, {number(medians[1])} in the test"
-    if feature.is_date or medians[0] == medians[1]:
-        shares = [float(np.isnan(values).mean()) for values in (feature.train, feature.test)]
-        words = f"missing {percent(shares[0])} in training, {percent(shares[1])} in the test" if any(shares) else ""
+    words = _moved(feature)
     return ColumnDrift(column=feature.name, measure="Kolmogorov-Smirnov", distance=distance, p=p, words=words)
+
+
+def _moved(feature: Feature) -> str:
+    """The share that is missing where that is what moved, or else the middle."""
+    parts = (feature.train, feature.test)
+    shares = [float(np.isnan(values).mean()) for values in parts]
+    if abs(shares[0] - shares[1]) > _MANY_MISSING:
+        return f"missing {percent(shares[0])} in training, {percent(shares[1])} in the test"
+    if feature.is_date or max(shares) == 1:
+        return ""
+    medians = [number(float(np.nanmedian(values))) for values in parts]
+    return f"median {medians[0]} in training, {medians[1]} in the test"
 
 
 def _of_words(feature: Feature) -> ColumnDrift | None:
@@ -138,6 +147,8 @@ def _ranked_within(score: FloatArray, folds: Sequence[IntArray]) -> FloatArray:
 
 def _reading(drift: Drift) -> str:
     n, of = drift["n_different"], plural(drift["n_columns"], "column")
+    if not drift["n_columns"]:
+        return "There was no time to compare training and test rows."
     some = f"{n:,} of {of} {'differs' if n == 1 else 'differ'}" if n else f"None of {of} differs"
     words = f"{some} between training and test rows by more than chance explains. "
     area, low = drift["auc"], drift["auc_low"]

@@ -19,7 +19,9 @@ from mercer._report.data.outliers import outliers_of
 from mercer._tables import IntArray, Table
 
 _MOST_SHOWN = 100  # columns whose distribution is kept
+_MOST_LOOKED_AT = 1000  # for outliers
 _SHARES = (0.4, 0.6, 1.0)  # of the time: when reading, associations and drift must end
+_LEAST_DRIFT = 0.3  # of the time, in any case
 
 
 @dataclass(frozen=True)
@@ -72,10 +74,10 @@ def describe_table(
         missing=lines,
         n_missing=n_missing,
         patterns=patterns,
-        outliers=outliers_of(features),
+        outliers=outliers_of(features[:_MOST_LOOKED_AT]),
         associations=associations,
     )
-    drift, drift_note = drift_of(features, seed, start + _SHARES[2] * seconds)
+    drift, drift_note = drift_of(features, seed, max(start + _SHARES[2] * seconds, time.monotonic() + _LEAST_DRIFT * seconds))
     return Described(profile, drift, features, sample.test_rows, [*notes, *filter(None, [pairs_note, drift_note])])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from mercer._report.card.words import fold_words, sample_words
@@ -26,6 +27,8 @@ from mercer._report.page.tables import Cell, Head, table
 
 _TASKS = {"binary": "two classes", "multiclass": "several classes", "regression": "a number"}
 _LEVELS = {"error": "Problem", "warning": "Warning", "info": "Note"}
+_MOST_COLUMNS, _MOST_FOLDED = 50, 500
+_MOST_ALIKE = 6
 _ORDER = ("ok", "baseline", "interrupted", "failed", "skipped")
 
 
@@ -76,7 +79,7 @@ def facts(content: Content) -> Html:
     counts: list[int | None] = [*data["class_counts"]] if data["class_counts"] else [None] * len(classes)
     shares: list[Html | str] = []
     for index, (label, n_rows) in enumerate(zip(classes[:6], counts, strict=False)):
-        shares += [", " if index else "", name(label), "" if n_rows is None else f" {count(n_rows)}"]
+        shares += [", " if index else "", breakable(label), "" if n_rows is None else f" {count(n_rows)}"]
     if len(classes) > 6:
         shares.append(f" and {len(classes) - 6} more")
     rows: list[tuple[str, Child]] = [
@@ -209,7 +212,24 @@ def _folds(row: Candidate, ends: tuple[float, float]) -> Html | str:
 
 
 def columns(rows: Sequence[Column]) -> Html:
-    """What was done to each column and why, columns left out first."""
+    """What was done to each column and why, columns left out first; of very many, some, and how many more are treated alike."""
+    ordered = sorted(rows, key=lambda row: row["used"])
+    first, folded, rest = ordered[:_MOST_COLUMNS], ordered[_MOST_COLUMNS:_MOST_FOLDED], ordered[_MOST_FOLDED:]
+    parts = [_column_table(first, "What was done to each column")]
+    if folded:
+        summary = tag("summary", f"{count(len(folded))} more columns")
+        parts.append(tag("details", summary, _column_table(folded, "What was done to more columns")))
+    if rest:
+        alike = Counter((row["kind"], row["treatment"] or NOTHING) for row in rest).most_common()
+        shown = "; ".join(f"{count(n)} of the kind {kind}: {treatment}" for (kind, treatment), n in alike[:_MOST_ALIKE])
+        more = f"; {len(alike) - _MOST_ALIKE} more kinds of treatment" if len(alike) > _MOST_ALIKE else ""
+        parts.append(
+            tag("p", f"{count(len(rest))} further columns are in report.json alone: {shown}{more}.", class_="small muted")
+        )
+    return join(*parts)
+
+
+def _column_table(rows: Sequence[Column], caption: str) -> Html:
     heads = [
         Head("Column", "text"),
         Head("Kind", "text", class_="brief"),
@@ -218,7 +238,6 @@ def columns(rows: Sequence[Column]) -> Html:
         Head("What was done", "text"),
         Head("Why"),
     ]
-    ordered = sorted(rows, key=lambda row: row["used"])
     lines = [
         [
             Cell(
@@ -231,10 +250,10 @@ def columns(rows: Sequence[Column]) -> Html:
             Cell(_treatment(row), row["treatment"] or ""),
             Cell([row["reason"] or NOTHING, _flag(row["flag"])]),
         ]
-        for row in ordered
+        for row in rows
     ]
-    classes = [None if row["used"] else "unused" for row in ordered]
-    return table(heads, lines, caption="What was done to each column", classes=classes, is_stacked=True)
+    classes = [None if row["used"] else "unused" for row in rows]
+    return table(heads, lines, caption=caption, classes=classes, is_stacked=True)
 
 
 def _treatment(row: Column) -> Html:
@@ -243,7 +262,7 @@ def _treatment(row: Column) -> Html:
         return join(row["treatment"] or NOTHING)
     shown: list[Html | str] = []
     for index, each in enumerate(made[:8]):
-        shown += [", " if index else "", name(each)]
+        shown += [", " if index else "", breakable(each)]
     if len(made) > 8:
         shown.append(f" and {len(made) - 8} more")
     return join(row["treatment"] or NOTHING, tag("p", "→ ", shown, class_="small muted"))
