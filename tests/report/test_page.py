@@ -91,6 +91,7 @@ def test_sections_come_in_their_order_and_are_in_the_contents(task):
     expected = ["alerts", "leaderboard", "test", "decision", "residual-plots", "importance", "explained", "errors"]
     expected += ["segments", "calibration-section", "learning", "table", "drift", "columns", "card", "serving", "making"]
     absent = {"decision", "calibration-section"} if task == "regression" else {"residual-plots"}
+    absent |= {"segments"} if task == "multiclass" else set()  # its test rows are too few
     found = re.findall('<section id="([^"]*)"', text)
     assert found == [name for name in expected if name not in absent]
     assert re.findall('<a href="#([^"]*)"', text) == found
