@@ -94,6 +94,7 @@ def test_the_leaderboard_says_what_sets_a_score_apart():
     found = content("binary")
     found["leaderboard"][1] |= {"fold_scores": [0.8], "reason": None}
     found["leaderboard"][2] |= {"reason": "tuning failed: time: over after 1.23456789 s", "n_rows": 50}
+    assert "of 3 folds" not in render_html(content("binary"))
     text = render_html(found)
     assert "scored on 1 of 3 folds" in text
     assert "fitted to a sample of 50 rows; tuning failed: time: over after 1.235 s" in text

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from scipy.stats import ks_2samp, spearmanr
+from scipy.stats import ks_2samp, kstwobign, spearmanr
 
 from mercer._report.data.association import associations_of, of_pair
 from mercer._report.data.columns import Feature, Sample
@@ -157,8 +157,11 @@ def test_a_column_that_moved_is_found_among_those_that_did_not():
 
 
 def test_tables_that_are_alike_are_said_to_be():
-    found, _ = drift_of([Feature(f"c{i}", RNG.normal(size=N), RNG.normal(size=N)) for i in range(6)], 0, NEVER)
+    features = [Feature(f"c{i}", RNG.normal(size=N), RNG.normal(size=N)) for i in range(6)]
+    found, _ = drift_of(features, 0, NEVER)
     assert found["n_different"] == 0
+    largest = max(found["columns"], key=lambda line: line["distance"])
+    assert largest["p"] == pytest.approx(min(1, 6 * kstwobign.sf(largest["distance"] * np.sqrt(N / 2))))
     assert found["auc"] == pytest.approx(0.5, abs=0.1)
     assert "no better than guessing" in found["reading"]
 
