@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         under_sampling as under_sampling,
         utils as utils,
     )
+    from mercer._parts.files import PartedTable as PartedTable, read_parts as read_parts
     from mercer._persistence import FileFormatError as FileFormatError, load as load, save as save
     from mercer._show_versions import show_versions as show_versions
     from mercer._versions import VersionWarning as VersionWarning
@@ -78,6 +79,7 @@ __version__ = "0.1.0"
 __getattr__, __dir__ = exports(
     __name__,
     {
+        "._parts.files": ("PartedTable", "read_parts"),
         "._persistence": ("FileFormatError", "load", "save"),
         "._show_versions": ("show_versions",),
         "._versions": ("VersionWarning",),

@@ -141,3 +141,26 @@ def test_classes_that_are_ranked_worse_than_by_guessing_are_named():
     turned = ClassPredictions(found.labels, found.true, found.predicted, probability, None)
     said = cautions_of(_baseline(turned, "accuracy")[1], measures_per_class(turned))
     assert any("ranked worse than by guessing: 2." in words for words in said)
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "neg_median_absolute_error", "neg_max_error"])
+def test_rows_count_by_their_weights(scoring):
+    found = _numbers(3.0) if "error" in scoring else _classes(2, 0.7)
+    weights = np.random.default_rng(2).integers(1, 4, N).astype(float)
+    rows = np.repeat(np.arange(N), weights.astype(int))
+    measure = as_scoring(scoring)
+    make = class_measures if "loss" in scoring else regression_measures
+    measures = make(found, measure, np.random.RandomState(0))
+    y = found.truth()
+    weighed = {"train_weights": weights, "test_weights": weights}
+    if scoring == "neg_max_error":  # a measure that takes no weights has no baseline of rows that have some
+        assert baseline_of(found, y, y, measures, measure, 0, **weighed) is None
+        return
+    baseline = baseline_of(found, y, y, measures, measure, 0, **weighed)
+    if isinstance(found, ClassPredictions):
+        parts = (found.true[rows], found.predicted[rows], found.probability[rows], None)
+        repeated = ClassPredictions(found.labels, *parts)
+    else:
+        repeated = NumberPredictions(found.true[rows], found.predicted[rows])
+    expected = baseline_of(repeated, y[rows], y[rows], measures, measure, 0)
+    assert (baseline["value"], baseline["gain"]) == pytest.approx((expected["value"], expected["gain"]))

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from mercer._arrays import FloatArray
-from mercer._assessment.bootstrap import Bootstrap, Statistic, on_sample
+from mercer._assessment.bootstrap import Bootstrap, Statistic
 
 
 @dataclass(frozen=True)
@@ -40,4 +40,4 @@ def compare(first: Statistic, second: Statistic, bootstrap: Bootstrap, level: fl
         return first(counts) - second(counts)
 
     ends = bootstrap.intervals({"difference": difference}, level)["difference"]
-    return Comparison(on_sample(first, bootstrap.n_rows), on_sample(second, bootstrap.n_rows), *ends)
+    return Comparison(bootstrap.on_sample(first), bootstrap.on_sample(second), *ends)

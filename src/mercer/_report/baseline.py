@@ -22,25 +22,36 @@ from mercer._report.scoring import Scoring
 Predictions = ClassPredictions | NumberPredictions
 
 
-def constant_model(y: Any, *, is_classification: bool) -> Any:
+def constant_model(y: Any, *, is_classification: bool, weights: Any = None) -> Any:
     """The mean, or the shares of the classes, whatever X is; it needs rows with one column."""
     model = DummyClassifier(strategy="prior") if is_classification else DummyRegressor()
-    return model.fit(np.zeros((len(y), 1)), y)
+    return model.fit(np.zeros((len(y), 1)), y, sample_weight=weights)
 
 
 def baseline_of(
-    found: Predictions, y_train: Any, y_test: Any, measures: Sequence[Measure], scoring: Scoring, seed: int
+    found: Predictions,
+    y_train: Any,
+    y_test: Any,
+    measures: Sequence[Measure],
+    scoring: Scoring,
+    seed: int,
+    *,
+    train_weights: Any = None,
+    test_weights: Any = None,
 ) -> Baseline | None:
-    """The baseline's score and the paired difference; None where the measure is not defined for one of the two."""
+    """The baseline's score and the paired difference; None where the measure is not defined for one of the two.
+
+    Rows count by their weights, where they have any.
+    """
     X = np.zeros((len(found.true), 1))
     is_classification = isinstance(found, ClassPredictions)
-    model = constant_model(y_train, is_classification=is_classification)
+    model = constant_model(y_train, is_classification=is_classification, weights=train_weights)
     if isinstance(found, ClassPredictions):
         other: Predictions = predict_classes(model, X, y_test, found.labels)
         strata: Any = found.true
     else:
         other, strata = predict_numbers(model, X, y_test), None
-    bootstrap = bootstrap_of(len(found.true), np.random.RandomState(seed), strata)
+    bootstrap = bootstrap_of(len(found.true), np.random.RandomState(seed), test_weights, strata)
     try:
         compared = _compared(found, other, scoring, bootstrap)
     except Exception:  # a scorer of the user's own may need what a constant model has not
@@ -54,8 +65,9 @@ def _compared(found: Predictions, other: Predictions, scoring: Scoring, bootstra
     pair = [None if scoring.measure is None else statistic_of(each, scoring.measure) for each in (found, other)]
     if pair[0] is not None and pair[1] is not None:
         return compare(pair[0], pair[1], bootstrap, LEVEL)
-    fewer = replace(bootstrap, n_resamples=min(bootstrap.n_resamples, N_SCORER_RESAMPLES))
-    return compare(by_scorer(found, scoring), by_scorer(other, scoring), fewer, LEVEL)
+    weights = bootstrap.weights  # the scorer itself takes them
+    fewer = replace(bootstrap, n_resamples=min(bootstrap.n_resamples, N_SCORER_RESAMPLES), weights=None)
+    return compare(by_scorer(found, scoring, weights), by_scorer(other, scoring, weights), fewer, LEVEL)
 
 
 def _described(compared: Comparison, metric: Measure, is_classification: bool) -> Baseline:

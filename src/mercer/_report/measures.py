@@ -55,8 +55,8 @@ class MeasureTable:
 
     def _add_scorer(self, found: ClassPredictions | NumberPredictions, bootstrap: Bootstrap) -> None:
         """The measure that models were compared by, where it is none of the report's own: its scorer is resampled."""
-        fewer = replace(bootstrap, n_resamples=N_SCORER_RESAMPLES)
-        estimate = resampled({"score": by_scorer(found, self.scoring)}, fewer, LEVEL)["score"]
+        fewer = replace(bootstrap, n_resamples=N_SCORER_RESAMPLES, weights=None)  # the scorer itself takes them
+        estimate = resampled({"score": by_scorer(found, self.scoring, bootstrap.weights)}, fewer, LEVEL)["score"]
         words = "the measure that models were compared by"
         self._append(self.scoring.name, self.scoring.label, words, not self.scoring.is_loss, True, estimate)
 
@@ -77,41 +77,46 @@ class MeasureTable:
         )
 
 
-def by_scorer(found: ClassPredictions | NumberPredictions, scoring: Scoring) -> Statistic:
+def by_scorer(found: ClassPredictions | NumberPredictions, scoring: Scoring, weights: FloatArray | None = None) -> Statistic:
     """What a scorer says of resamples, one by one."""
 
     def score(count: FloatArray) -> float:
         drawn = np.repeat(np.arange(len(count)), count.astype(np.intp))
-        return scoring(found.stand_in(drawn), np.zeros((len(drawn), 1)), found.truth(drawn))
+        weight = None if weights is None else weights[drawn]
+        return scoring(found.stand_in(drawn), np.zeros((len(drawn), 1)), found.truth(drawn), weight)
 
     return lambda counts: np.array([score(count) for count in counts])
 
 
-def class_measures(found: ClassPredictions, scoring: Scoring, random: np.random.RandomState) -> list[Measure]:
-    """The measures of a classifier on test rows."""
+def class_measures(
+    found: ClassPredictions, scoring: Scoring, random: np.random.RandomState, weights: FloatArray | None = None
+) -> list[Measure]:
+    """The measures of a classifier on test rows, which count by their weights."""
     names = list(_OF_TWO if found.n_classes == 2 else _OF_MANY)
     if len(np.unique(found.true)) < found.n_classes:
         names = [name for name in names if name not in _OF_ALL_CLASSES]
-    bootstrap = bootstrap_of(len(found.true), random, found.true)
+    bootstrap = bootstrap_of(len(found.true), random, weights, found.true)
     table = MeasureTable(scoring)
     for name, estimate in assess_classes(found, names, bootstrap, LEVEL).items():
         table.add(name, estimate)
     return table.finished(found, bootstrap)
 
 
-def regression_measures(found: NumberPredictions, scoring: Scoring, random: np.random.RandomState) -> list[Measure]:
-    """The measures of a regressor on test rows."""
+def regression_measures(
+    found: NumberPredictions, scoring: Scoring, random: np.random.RandomState, weights: FloatArray | None = None
+) -> list[Measure]:
+    """The measures of a regressor on test rows, which count by their weights."""
     names = (*_OF_NUMBERS, "mse") if scoring.measure == "mse" else _OF_NUMBERS
-    bootstrap = bootstrap_of(len(found.true), random)
+    bootstrap = bootstrap_of(len(found.true), random, weights)
     table = MeasureTable(scoring)
     for name, estimate in assess_numbers(found, names, bootstrap, LEVEL).items():
         table.add(name, estimate)
     return table.finished(found, bootstrap)
 
 
-def bootstrap_of(n_rows: int, random: np.random.RandomState, strata: Any = None) -> Bootstrap:
+def bootstrap_of(n_rows: int, random: np.random.RandomState, weights: FloatArray | None, strata: Any = None) -> Bootstrap:
     """The resamples that reports go by."""
-    return Bootstrap(n_rows, _N_RESAMPLES, random, strata, most_draws=_MOST_DRAWS)
+    return Bootstrap(n_rows, _N_RESAMPLES, random, strata, most_draws=_MOST_DRAWS, weights=weights)
 
 
 def measures_per_class(found: ClassPredictions) -> list[ClassMeasures]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer._labels import choose_codes
+from mercer._runs.decision import Decision
 from mercer._runs.errors import RunError
 from mercer._runs.intervals import Calibration
 from mercer._runs.reading import scan_batches
@@ -41,13 +42,14 @@ def predict_file(
     if threshold is not None and (not is_class_model or len(model.classes_) != 2 or not hasattr(model, "predict_proba")):
         raise RunError(f"--threshold {threshold:g}: the model has no probabilities of two classes.")
     stored.check_columns(data, options, keep)
+    decision = Decision.of_run(stored.folder, stored.plan.settings)
     calibration = Calibration.of_run(stored.folder, stored.plan.settings)
     classes = model.classes_ if is_class_model else None
     if calibration is not None and (taken := set(keep) & set(calibration.columns(classes))):
         raise RunError(f"--keep {min(taken)}: the run writes a column of its own of this name (train --intervals).")
     batches = scan_batches(data, options, schema=stored.schema())
     predict = _predict if stored.is_trained else _label
-    tables = (predict(model, batch, keep, threshold) for batch in batches)
+    tables = (predict(model, batch, keep, threshold, decision) for batch in batches)
     if calibration is not None:
         as_text = out is None or out.suffix == ".csv"
         tables = (calibration.beside(table, PREDICTION, classes, as_text=as_text) for table in tables)
@@ -56,7 +58,9 @@ def predict_file(
     return write_tables(tables, out)
 
 
-def _predict(model: Any, batch: pl.DataFrame, keep: Sequence[str], threshold: float | None) -> pl.DataFrame:
+def _predict(
+    model: Any, batch: pl.DataFrame, keep: Sequence[str], threshold: float | None, decision: Decision | None
+) -> pl.DataFrame:
     import polars as pl
 
     kept = {name: batch[name] for name in keep}
@@ -65,7 +69,9 @@ def _predict(model: Any, batch: pl.DataFrame, keep: Sequence[str], threshold: fl
     if not hasattr(model, "predict_proba"):
         return pl.DataFrame({**kept, PREDICTION: model.predict(batch)})
     probability = model.predict_proba(batch)
-    if threshold is None:
+    if threshold is None and decision is not None:
+        codes = decision.codes(probability)
+    elif threshold is None:
         codes = choose_codes(probability, len(model.classes_))
     else:
         codes = (probability[:, 1] >= threshold).astype(np.intp)
@@ -73,7 +79,9 @@ def _predict(model: Any, batch: pl.DataFrame, keep: Sequence[str], threshold: fl
     return pl.DataFrame({**kept, PREDICTION: model.classes_[codes], **columns})
 
 
-def _label(model: Any, batch: pl.DataFrame, keep: Sequence[str], threshold: float | None) -> pl.DataFrame:
+def _label(
+    model: Any, batch: pl.DataFrame, keep: Sequence[str], threshold: float | None, decision: Decision | None
+) -> pl.DataFrame:
     """The cluster of each row, and its probability of each cluster where the method has probabilities of its own."""
     import polars as pl
 

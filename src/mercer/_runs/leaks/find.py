@@ -133,8 +133,10 @@ def _of_repeats(problem: Problem, model: Any, columns: Sequence[str]) -> Iterato
 
 def _without(problem: Problem, model: Any, X: pl.DataFrame, y: Any, rest: Any) -> str:
     """What the test comes to without the repeated rows, where it can be said."""
+    weights = problem.weights_of(problem.test)
+    parts = (X, y, weights), (X[rest], y[rest], None if weights is None else weights[rest])
     try:
-        scores = [problem.metric.shown(float(problem.metric.scorer(model, *part))) for part in ((X, y), (X[rest], y[rest]))]
+        scores = [problem.metric.shown(problem.metric.score(model, *part)) for part in parts]
     except ValueError:  # the rest may be empty, or of one class
         return ""
     if not np.isfinite(scores).all():
