@@ -47,6 +47,7 @@ from mercer._command.options import (
     refuse_without_resume,
 )
 from mercer._command.quantities import range_of, seconds_of
+from mercer._command.serve import serve_command
 from mercer._command.views import ClusterView, RunView, cluster_board, cluster_sizes, describe_test, leaderboard
 from mercer._runs.errors import RunError
 from mercer._runs.folder import RunFolder
@@ -412,6 +413,7 @@ def predict_command(
 
 app.command("explain")(explain_command)
 app.command("compare")(compare_command)
+app.command("serve")(serve_command)
 
 
 @app.command("report")
