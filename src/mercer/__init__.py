@@ -68,6 +68,13 @@ if TYPE_CHECKING:
         under_sampling as under_sampling,
         utils as utils,
     )
+    from mercer._patching import (
+        Patch as Patch,
+        Patched as Patched,
+        patch_sklearn as patch_sklearn,
+        patched as patched,
+        unpatch_sklearn as unpatch_sklearn,
+    )
     from mercer._persistence import FileFormatError as FileFormatError, load as load, save as save
     from mercer._show_versions import show_versions as show_versions
     from mercer._versions import VersionWarning as VersionWarning
@@ -78,6 +85,7 @@ __version__ = "0.1.0"
 __getattr__, __dir__ = exports(
     __name__,
     {
+        "._patching": ("Patch", "Patched", "patch_sklearn", "patched", "unpatch_sklearn"),
         "._persistence": ("FileFormatError", "load", "save"),
         "._show_versions": ("show_versions",),
         "._versions": ("VersionWarning",),

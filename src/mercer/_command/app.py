@@ -35,6 +35,7 @@ from mercer._command.options import (
     TimeOption,
 )
 from mercer._command.quantities import range_of, seconds_of
+from mercer._command.run import RUN_SETTINGS, run_command
 from mercer._command.views import ClusterView, RunView, cluster_board, cluster_sizes, describe_test, leaderboard
 from mercer._runs.errors import RunError
 from mercer._runs.folder import RunFolder
@@ -364,6 +365,7 @@ def predict_command(
 
 
 app.command("explain")(explain_command)
+app.command("run", context_settings=RUN_SETTINGS)(run_command)
 
 
 @app.command("report")
