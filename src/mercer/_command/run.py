@@ -24,7 +24,8 @@ _OURS = (__name__, "runpy")
 
 def run_command(
     program: Annotated[
-        list[str], typer.Argument(metavar="SCRIPT|-m MODULE [ARGS]...", help="As after `python`: a script or folder, or a module.")
+        list[str],
+        typer.Argument(metavar="SCRIPT|-m MODULE [ARGS]...", help="As after `python`: a script, or a module."),
     ],
 ) -> None:
     """Run a Python program with scikit-learn's classes and functions replaced by Mercer's where they agree.
@@ -97,10 +98,11 @@ def _lead_sys_path(folder: str) -> None:
 
 def _run_script(path: str) -> None:
     """The script as `__main__`, which stays so: what it leaves to run at exit finds its names."""
+    path = os.path.abspath(path)
     main = ModuleType("__main__")
     vars(main).update(__file__=path, __builtins__=__builtins__, __spec__=None)
     sys.modules["__main__"] = main
-    with io.open_code(os.path.abspath(path)) as file:
+    with io.open_code(path) as file:
         code = compile(file.read(), path, "exec", dont_inherit=True)
     exec(code, vars(main))
 

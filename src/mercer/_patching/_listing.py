@@ -17,13 +17,9 @@ class PatchedName(NamedTuple):
 
     path: str
     given: Any
+    given_path: str
     is_replaced: bool
     differs: str
-
-    @property
-    def home(self) -> str:
-        """Where the object lives."""
-        return f"{self.given.__module__}.{self.given.__qualname__}"
 
 
 class Patched(Sequence[PatchedName]):
@@ -58,14 +54,14 @@ class Patched(Sequence[PatchedName]):
 
     def to_frame(self) -> Any:
         """The same as a pandas DataFrame."""
-        columns = {field: [getattr(name, field) for name in self] for field in ("path", "home", "is_replaced", "differs")}
+        columns = {field: [getattr(name, field) for name in self] for field in ("path", "given_path", "is_replaced", "differs")}
         return as_frame("Patched", columns)
 
     def __repr__(self) -> str:
         n_kept = len(self.kept)
         head = f"The patch is {'on' if self.is_on else 'off'}: {len(self) - n_kept} names are Mercer's under it, {n_kept} stay."
         rows = [("name", "under the patch", "what differs, or why it stays")]
-        rows += [(name.path, _shorter(name.home, 56), _shorter(name.differs, 90)) for name in self]
+        rows += [(name.path, name.given_path, _shorter(name.differs, 90)) for name in self]
         foot = "What holds for all of Mercer, and these differences in full: docs/differences.md."
         return "\n".join([head, "", *aligned(rows, left=(0, 1, 2)), "", foot])
 
@@ -76,8 +72,8 @@ def patched() -> Patched:
     Returns
     -------
     Patched
-        A sequence of `PatchedName`, each with `path`, `given`, `is_replaced` and `differs`; `replaced` and `kept` by path;
-        `to_frame()`. It prints as a table.
+        A sequence of `PatchedName`, each with `path`, `given`, `given_path`, `is_replaced` and `differs`; `replaced` and `kept`
+        by path; `to_frame()`. It prints as a table.
 
     Examples
     --------
@@ -95,9 +91,10 @@ def patched() -> Patched:
 
 
 def _listed(replacement: Replacement, page: Differences) -> PatchedName:
-    is_replaced = replacement.reason is None
-    differs = _what_differs(replacement, page) if replacement.reason is None else replacement.reason
-    return PatchedName(replacement.path, replacement.given, is_replaced, differs)
+    path, reason = replacement.path, replacement.reason
+    if reason is not None:
+        return PatchedName(path, replacement.peer, path, False, reason)
+    return PatchedName(path, replacement.own, replacement.own_path, True, _what_differs(replacement, page))
 
 
 def _what_differs(replacement: Replacement, page: Differences) -> str:

@@ -7,15 +7,14 @@ the class of the module, so that a look-up from outside (`module.name`, `from mo
 from __future__ import annotations
 
 import dis
-import functools
 import sys
 from types import FrameType, ModuleType
 from typing import Any
 
 from mercer._patching._replacements import REPLACEMENTS
 
-# Who is given scikit-learn's own: the two libraries themselves, and what looks names up to find an object again or to list them.
-NOT_USERS = frozenset({"sklearn", "mercer", "importlib", "inspect", "pickle", "copyreg", "joblib", "cloudpickle", "dill", "unittest"})
+# Who is given scikit-learn's own: the two libraries, and what looks names up to find an object again or to list them.
+NOT_USERS = frozenset({"sklearn", "mercer", "importlib", "inspect", "pickle", "joblib", "cloudpickle", "dill", "unittest"})
 
 # Instructions of a look-up that stands in the code that is running; any other one calls something that looks up.
 _WRITTEN = frozenset({"LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM", "IMPORT_STAR", "CALL_INTRINSIC_1"})
@@ -35,7 +34,6 @@ class PatchedModule(ModuleType):
         return replacement.given
 
 
-@functools.cache
 def patched_class(of: type[ModuleType]) -> type[ModuleType]:
     """The class of a module whose class is `of`; another package may have set one of its own."""
     return PatchedModule if of is ModuleType else type(PatchedModule.__name__, (PatchedModule, of), {})

@@ -10,7 +10,7 @@ from mercer._patching._replacements import find_replacements
 
 _lock = threading.RLock()
 _holds: set[Patch] = set()  # every call that asks for the patch and has not ended
-_classes: dict[ModuleType, type[ModuleType]] = {}  # of scikit-learn's modules, as they were before
+_changed: list[tuple[ModuleType, type[ModuleType]]] = []  # scikit-learn's modules, and their classes before
 
 
 class Patch:
@@ -33,8 +33,8 @@ def patch_sklearn() -> Patch:
     """Let scikit-learn's public names stand for Mercer's classes and functions where the two agree.
 
     From here on `from sklearn.linear_model import Ridge` and `sklearn.linear_model.Ridge` give Mercer's, in the whole process;
-    what was imported before stays what it was, and so does what scikit-learn and Mercer use themselves. `mercer.patched()` lists
-    the names, what differs, and why some stay scikit-learn's. `mercer run script.py` runs a program so.
+    what was imported before stays what it was, and so does what scikit-learn and Mercer use themselves. `mercer.patched()`
+    lists the names, what differs, and why some stay scikit-learn's. `mercer run script.py` runs a program so.
 
     Returns
     -------
@@ -51,8 +51,8 @@ def patch_sklearn() -> Patch:
     >>> import mercer
     >>> with mercer.patch_sklearn():
     ...     from sklearn.linear_model import Ridge
-    >>> Ridge().fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0]).certificate_.status.value
-    'exact'
+    >>> Ridge().fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0]).certificate_.method
+    'normal equations, Cholesky'
     >>> from sklearn.linear_model import Ridge
     >>> Ridge.__module__.partition(".")[0]
     'sklearn'
@@ -79,8 +79,8 @@ def is_on() -> bool:
 
 def _install() -> None:
     try:
-        for module in find_replacements().values():
-            _classes[module] = type(module)
+        for module in find_replacements():
+            _changed.append((module, type(module)))
             module.__class__ = patched_class(type(module))
     except BaseException:
         _restore()
@@ -88,6 +88,6 @@ def _install() -> None:
 
 
 def _restore() -> None:
-    while _classes:
-        module, cls = _classes.popitem()
+    while _changed:
+        module, cls = _changed.pop()
         module.__class__ = cls
