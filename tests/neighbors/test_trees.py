@@ -207,7 +207,7 @@ def test_bounded_searches_look_into_the_nearest_leaves(n_leaves):
     assert differs
 
 
-@pytest.mark.parametrize("tree", ["KDTree", "BallTree", "KDTree32"])
+@pytest.mark.parametrize("tree", ["KDTree", "BallTree"])
 @pytest.mark.parametrize(("metric", "given"), [("manhattan", {}), ("minkowski", {"p": 3}), ("chebyshev", {})])
 def test_a_tree_of_scikit_learns_is_taken_with_its_rows_and_its_metric(tree, metric, given):
     X = np.random.RandomState(0).randn(60, 3)

@@ -16,9 +16,15 @@ from pathlib import Path
 
 import sklearn
 
+from tests.peers.reviewed import reviewed_kind
+
 PEER = Path(sklearn.__file__).parent
 ROOT = Path(__file__).parents[2]
-KINDS = ("private", "words", "behaviour")
+KINDS = ("private", "words", "taken", "documented", "behaviour")
+
+
+COLUMNS = ("group", "passed", "private names", "words", "taken here", "documented", "not documented", "ended")
+HEAD = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}"
 
 
 def groups() -> dict[str, Path]:
@@ -61,6 +67,8 @@ def run_group(name: str, path: Path, out: Path, minutes: float) -> dict[str, int
         for line in lines_of(again):
             if line["outcome"] == "failed":
                 failed.pop(line["test"], None)
+    for line in failed.values():
+        line["kind"] = reviewed_kind(name, line)
     (out / f"{name}.failures.jsonl").write_text("".join(json.dumps(line) + "\n" for line in failed.values()))
     kinds = Counter(line["kind"] for line in failed.values())
     passed = sum(line["outcome"] == "passed" for line in lines)
@@ -78,7 +86,7 @@ def main() -> None:
         if name not in known:
             parser.error(f"{name}: it must be one of {', '.join(known)}")
     chosen.out.mkdir(parents=True, exist_ok=True)
-    print("| group | passed | private names | words | behaviour | ended |\n|---|---|---|---|---|---|", flush=True)  # noqa: T201
+    print(HEAD, flush=True)  # noqa: T201
     for name in chosen.groups or known:
         row = run_group(name, known[name], chosen.out.resolve(), chosen.minutes)
         print("| " + " | ".join(map(str, row.values())) + " |", flush=True)  # noqa: T201

@@ -1,7 +1,8 @@
 """pytest plugin: scikit-learn's own tests under `mercer.patch_sklearn()`, each failure with its kind.
 
-A failure is of one of three kinds. "private": the test reads names or attributes that are not public. "words": it wants
-scikit-learn's message, warning or printed line. "behaviour": all else, which is what a user may meet.
+A failure is of one of four kinds. "private": the test reads names or attributes that are not public. "words": it wants
+scikit-learn's message, warning or printed line. "taken": it wants an error where Mercer has an answer. "behaviour": all else,
+which is what a user may meet; `reviewed.py` says where it is documented.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ PRIVATE = re.compile(
 WORDS = re.compile(
     r"Regex pattern did not match|DID NOT WARN|Input: |\.search at|readouterr|Iter  |function search|assert None$"
 )
+TAKEN = re.compile("DID NOT RAISE")
 
 
 def kind_of(text: str) -> str:
     """The kind of a failure, from its report."""
     errors = "\n".join(line for line in text.splitlines() if line.startswith("E"))
-    return "private" if PRIVATE.search(errors) else "words" if WORDS.search(errors) else "behaviour"
+    kinds = {"private": PRIVATE, "words": WORDS, "taken": TAKEN}
+    return next((kind for kind, pattern in kinds.items() if pattern.search(errors)), "behaviour")
 
 
 def pytest_addoption(parser):
