@@ -11,35 +11,36 @@ _PAGES = (_HERE / "differences.md", _HERE.parents[2] / "docs" / "differences.md"
 
 
 class Differences:
-    """The rows of the page's tables under a heading that names modules, by the names in their first cells."""
+    """The rows of tables under headings that name modules: by the names in their first cells, and those of whole modules."""
 
-    def __init__(self, rows: Mapping[tuple[str, str], Sequence[str]]) -> None:
-        self._rows = rows
+    def __init__(self, of_names: Mapping[str, Sequence[str]], of_modules: Mapping[str, Sequence[str]]) -> None:
+        self._of_names, self._of_modules = of_names, of_modules
 
     @classmethod
     def read(cls) -> Differences:
+        """The page; nothing where it is not installed."""
         page = next((path for path in _PAGES if path.exists()), None)
-        return cls({} if page is None else _rows(page.read_text(encoding="utf-8")))
+        return cls.parsed("" if page is None else page.read_text(encoding="utf-8"))
+
+    @classmethod
+    def parsed(cls, page: str) -> Differences:
+        of_names: dict[str, list[str]] = {}
+        of_modules: dict[str, list[str]] = {}
+        modules: list[str] = []
+        names: list[str] = []
+        for line in page.splitlines():
+            if line.startswith("## "):
+                modules = re.findall(r"`(\w+)`", line)
+            elif line.startswith("| ") and modules:
+                first, difference, *_ = (cell.strip() for cell in line.strip("|").split("|"))
+                names = names if first == "the same" else re.findall(r"`(\w+)[`(]", first)
+                for name in names:
+                    of_names.setdefault(name, []).append(difference)
+                for module in modules if first == "all" else ():
+                    of_modules.setdefault(module, []).append(difference)
+        return cls(of_names, of_modules)
 
     def of(self, path: str) -> list[str]:
-        """What the page says of "sklearn.linear_model.Ridge"; nothing where it has no row."""
+        """What the page says of "sklearn.linear_model.Ridge"."""
         module, _, name = path.removeprefix("sklearn.").rpartition(".")
-        family = module.partition(".")[0]
-        return [*self._rows.get((family, "all"), ()), *self._rows.get((family, name), ())]
-
-
-def _rows(page: str) -> dict[tuple[str, str], list[str]]:
-    found: dict[tuple[str, str], list[str]] = {}
-    families: list[str] = []
-    names: list[str] = []
-    for line in page.splitlines():
-        if line.startswith("## "):
-            families = re.findall(r"`(\w+)`", line)
-        elif line.startswith("| ") and families:
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
-            if cells[0] != "the same":
-                names = ["all"] if cells[0] == "all" else re.findall(r"`(\w+)[`(]", cells[0])
-            for family in families:
-                for name in names:
-                    found.setdefault((family, name), []).append(cells[1])
-    return found
+        return [*self._of_modules.get(module, ()), *self._of_names.get(name, ())]
