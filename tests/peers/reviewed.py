@@ -9,9 +9,22 @@ PRIVATE = "private"  # it replaces or asks for private parts of scikit-learn, an
 
 REVIEWED = {
     "calibration": {"test_calibration_default_estimator": "the estimator inside is Mercer's"},
+    "cluster": {
+        "test_branching_factor": "`root_` and `dummy_leaf_` are not there",
+        "test_minibatch_declared_convergence": "steps are logged, not printed",
+        "test_n_samples_leaves_roots": "`root_` and `dummy_leaf_` are not there",
+        "test_threshold": "`root_` and `dummy_leaf_` are not there",
+    },
     "decomposition": {
         "test_pca_score": "the likelihood does not depend on `whiten`",
         "test_pca_zero_noise_variance_edge_cases": "a singular model has no precision and no likelihood",
+    },
+    "ensemble": {"test_early_stopping_classification": "early stopping may end at another iteration"},
+    "feature_selection": {
+        "test_dataframe_output_dtypes": "columns are numbers",
+        "test_mutual_info_options": "a wrong `discrete_features` is a ValueError",
+        "test_prefit_get_feature_names_out": "trees of one seed are not scikit-learn's trees",
+        "test_rfecv_verbose_output": "`verbose` logs",
     },
     "kernel_approximation": {"test_nystroem_callable": "a function is also called for the rows whose error is measured"},
     "mixture": {"test_gaussian_mixture_all_init_does_not_estimate_gaussian_parameters": PRIVATE},
