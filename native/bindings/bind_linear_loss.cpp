@@ -9,7 +9,10 @@ namespace mercer::bindings {
 namespace {
 
 struct LossHandle {
-    LossHandle(const std::string& name, double parameter) : loss(losses::make_row_loss(name, parameter)) {}
+    LossHandle(const std::string& name, double parameter)
+        : name(name), parameter(parameter), loss(losses::make_row_loss(name, parameter)) {}
+    std::string name;
+    double parameter;
     std::unique_ptr<losses::RowLoss> loss;
 };
 
@@ -70,7 +73,10 @@ void bind_kernels(nb::module_& m) {
 }  // namespace
 
 void bind_linear_loss(nb::module_& m) {
-    nb::class_<LossHandle>(m, "RowLoss").def(nb::init<const std::string&, double>());
+    nb::class_<LossHandle>(m, "RowLoss")
+        .def(nb::init<const std::string&, double>())
+        .def_ro("name", &LossHandle::name)
+        .def_ro("parameter", &LossHandle::parameter);
     bind_kernels<double>(m);
     bind_kernels<float>(m);
     const auto array = nb::arg().noconvert();
