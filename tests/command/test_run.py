@@ -132,6 +132,12 @@ def test_an_import_error_inside_a_module_is_the_modules_own(folder):
     assert said.stderr.splitlines()[-1] == "ModuleNotFoundError: No module named 'nothing_of_the_kind'"
 
 
+def test_installed_packages_are_named_to_run_on_mercer_too(folder):
+    assert run("run", "--also", "somebody", "script.py", cwd=folder).returncode == 0
+    said = run("run", "--also", "some.body", "script.py", cwd=folder)
+    assert (said.returncode, said.stderr) == (2, "mercer: --also some.body: it must be the name of a package.\n")
+
+
 def test_ctrl_c_ends_the_program_as_python_would(folder):
     (folder / "long.py").write_text(LONG)
     process = start("run", "long.py", cwd=folder)

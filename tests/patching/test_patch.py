@@ -11,6 +11,7 @@ import io
 import pickle
 import subprocess
 import sys
+import sysconfig
 import threading
 import types
 from pathlib import Path
@@ -162,6 +163,9 @@ for name, module in list(sys.modules.items()):
 def test_scikit_learns_own_parts_are_its_own_under_the_patch(patch):
     from sklearn.ensemble._weight_boosting import AdaBoostClassifier
 
+    names = {"__name__": "sklearn.ensemble._later"}
+    exec("from sklearn.tree import DecisionTreeClassifier", names)
+    assert not is_mercers(names["DecisionTreeClassifier"])
     ensemble = AdaBoostClassifier(n_estimators=2).fit(X, Y)
     assert type(ensemble.estimators_[0]).__module__ == "sklearn.tree._classes"
     assert sklearn.metrics.get_scorer("accuracy")(sklearn.linear_model.LogisticRegression().fit(X, Y), X, Y) <= 1
@@ -190,6 +194,45 @@ def test_clone_search_and_output_as_frames_work(patch):
     assert is_mercers(type(search.best_estimator_))
     with sklearn.config_context(transform_output="pandas"):
         assert list(StandardScaler().fit_transform(X).columns) == ["x0", "x1"]
+
+
+def _imported_by(file, package):
+    """What code in a file of a package is given for a name."""
+    names = {"__name__": f"{package}.part"}
+    exec(
+        compile("from sklearn.linear_model import Ridge\nfrom sklearn.naive_bayes import GaussianNB", str(file), "exec"), names
+    )
+    assert is_mercers(names["Ridge"]) is is_mercers(names["GaussianNB"])
+    return names["Ridge"]
+
+
+def test_installed_packages_and_python_itself_keep_scikit_learns_but_for_those_that_are_named(patch, tmp_path):
+    installed = Path(sysconfig.get_path("purelib")) / "somebody" / "part.py"
+    python = Path(sysconfig.get_path("stdlib")) / "statistics.py"
+    assert is_mercers(_imported_by(tmp_path / "part.py", "mine"))
+    assert is_mercers(_imported_by("<ipython-input-1>", "mine"))
+    assert not is_mercers(_imported_by(installed, "somebody"))
+    assert not is_mercers(_imported_by(python, "statistics"))
+    with mercer.patch_sklearn("somebody", "else"):
+        assert is_mercers(_imported_by(installed, "somebody"))
+        assert not is_mercers(_imported_by(python, "statistics"))
+    assert not is_mercers(_imported_by(installed, "somebody"))
+    with pytest.raises(ValueError, match=r"packages='some\.body' is not valid"):
+        mercer.patch_sklearn("some.body")
+
+
+def test_a_package_that_inherits_from_private_parts_works():
+    code = """
+import mercer
+mercer.patch_sklearn()
+from imblearn.ensemble import BalancedRandomForestClassifier
+from imblearn.over_sampling import SMOTE
+from sklearn.datasets import make_classification
+X, y = make_classification(80, weights=[0.8], random_state=0)
+BalancedRandomForestClassifier(3).fit(X, y).predict(X)
+SMOTE().fit_resample(X, y)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
 # ---- on and off
@@ -271,7 +314,7 @@ def test_an_error_while_switching_on_leaves_everything_off(monkeypatch):
     with pytest.raises(MemoryError):
         mercer.patch_sklearn()
     assert not _switch.is_on()
-    assert type(sklearn.linear_model) is types.ModuleType
+    assert {type(sys.modules[module]) for module, _ in REPLACEMENTS} == {types.ModuleType}
 
 
 def test_a_module_whose_class_another_package_has_set_keeps_it_beneath(monkeypatch):

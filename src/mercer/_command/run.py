@@ -27,6 +27,9 @@ def run_command(
         list[str],
         typer.Argument(metavar="SCRIPT|-m MODULE [ARGS]...", help="As after `python`: a script, or a module."),
     ],
+    also: Annotated[
+        list[str], typer.Option(help="An installed package that gets Mercer's classes, too. Repeatable; before the program.")
+    ] = [],  # noqa: B006
 ) -> None:
     """Run a Python program with scikit-learn's classes and functions replaced by Mercer's where they agree.
 
@@ -35,9 +38,11 @@ def run_command(
     with clear_errors(as_json=False):
         is_module, name, arguments = _named_program(program)
         path = _module_path(name) if is_module else _script_path(name)
+        if wrong := [name for name in also if not name.isidentifier()]:
+            raise RunError(f"--also {wrong[0]}: it must be the name of a package.")
     from mercer._patching import patch_sklearn
 
-    patch_sklearn()
+    patch_sklearn(*also, *([name.partition(".")[0]] if is_module else ()))
     sys.argv = [name, *arguments]
     _lead_sys_path(path)
     try:

@@ -1,7 +1,7 @@
 """scikit-learn's public names stand for Mercer's objects while the patch is on.
 
-`_modules.py` says who is given what, `_replacements.py` which names there are, `_agreement.py` which of them agree with
-scikit-learn's, `_listing.py` what of that is shown.
+`_modules.py` says who is given what, `_callers.py` who is asking, `_replacements.py` which names there are, `_agreement.py`
+which of them agree with scikit-learn's, `_listing.py` what of that is shown.
 """
 
 from __future__ import annotations

@@ -6,18 +6,12 @@ the class of the module, so that a look-up from outside (`module.name`, `from mo
 
 from __future__ import annotations
 
-import dis
 import sys
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any
 
+from mercer._patching._callers import is_user, is_written
 from mercer._patching._replacements import REPLACEMENTS
-
-# Who is given scikit-learn's own: the two libraries, and what looks names up to find an object again or to list them.
-NOT_USERS = frozenset({"sklearn", "mercer", "importlib", "inspect", "pickle", "joblib", "cloudpickle", "dill", "unittest"})
-
-# Instructions of a look-up that stands in the code that is running; any other one calls something that looks up.
-_WRITTEN = frozenset({"LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM", "IMPORT_STAR", "CALL_INTRINSIC_1"})
 
 
 class PatchedModule(ModuleType):
@@ -29,7 +23,7 @@ class PatchedModule(ModuleType):
         if replacement is None or found is not replacement.peer:  # something else has been put there by hand
             return found
         asking = sys._getframe(1)
-        if not _is_user(asking) or (replacement.is_pickled_here and not _is_written(asking)):
+        if not is_user(asking) or (replacement.is_pickled_here and not is_written(asking)):
             return found
         return replacement.given
 
@@ -37,17 +31,3 @@ class PatchedModule(ModuleType):
 def patched_class(of: type[ModuleType]) -> type[ModuleType]:
     """The class of a module whose class is `of`; another package may have set one of its own."""
     return PatchedModule if of is ModuleType else type(PatchedModule.__name__, (PatchedModule, of), {})
-
-
-def _is_user(frame: FrameType) -> bool:
-    """Whether code is neither scikit-learn's nor Mercer's; scikit-learn's tests are users of it."""
-    name = frame.f_globals.get("__name__")
-    return not isinstance(name, str) or name.partition(".")[0] not in NOT_USERS or ".tests." in name
-
-
-def _is_written(frame: FrameType) -> bool:
-    """Whether the code itself says `module.name` or imports the name.
-
-    Where pickle, which has no frame, looks for a class in the module that defines it, the instruction is a call.
-    """
-    return dis.opname[frame.f_code.co_code[frame.f_lasti]] in _WRITTEN

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from types import ModuleType, TracebackType
 
+from mercer._params import InvalidParameterError
+from mercer._patching import _callers
 from mercer._patching._modules import patched_class
 from mercer._patching._replacements import find_replacements
 
@@ -16,25 +18,33 @@ _changed: list[tuple[ModuleType, type[ModuleType]]] = []  # scikit-learn's modul
 class Patch:
     """What `patch_sklearn` returns: as a context manager it ends with its block what the call began."""
 
+    def __init__(self, packages: tuple[str, ...] = ()) -> None:
+        self.packages = packages
+
     def __enter__(self) -> Patch:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         with _lock:
             _holds.discard(self)
-            if not _holds:
-                _restore()
+            _follow()
 
     def __repr__(self) -> str:
         return f"<scikit-learn's names are {'Mercer' if is_on() else 'scikit-learn'}'s; mercer.patched() lists them>"
 
 
-def patch_sklearn() -> Patch:
+def patch_sklearn(*packages: str) -> Patch:
     """Let scikit-learn's public names stand for Mercer's classes and functions where the two agree.
 
     From here on `from sklearn.linear_model import Ridge` and `sklearn.linear_model.Ridge` give Mercer's, in the whole process;
-    what was imported before stays what it was, and so does what scikit-learn and Mercer use themselves. `mercer.patched()`
-    lists the names, what differs, and why some stay scikit-learn's. `mercer run script.py` runs a program so.
+    what was imported before stays what it was, and so does what scikit-learn, Mercer and other installed packages use.
+    `mercer.patched()` lists the names, what differs, and why some stay. `mercer run script.py` runs a program so.
+
+    Parameters
+    ----------
+    *packages : str
+        Names of installed packages that get Mercer's objects, too. Others keep scikit-learn's, since they may reach for the
+        private parts of its classes.
 
     Returns
     -------
@@ -57,11 +67,14 @@ def patch_sklearn() -> Patch:
     >>> Ridge.__module__.partition(".")[0]
     'sklearn'
     """
-    patch = Patch()
+    if wrong := [name for name in packages if not isinstance(name, str) or "." in name]:
+        raise InvalidParameterError(f"packages={wrong[0]!r} is not valid; it must be the name of a package.")
+    patch = Patch(packages)
     with _lock:
         if not _holds:
             _install()
         _holds.add(patch)
+        _follow()
     return patch
 
 
@@ -69,7 +82,7 @@ def unpatch_sklearn() -> None:
     """Let all of scikit-learn's names stand for its own objects again, whoever asked for the patch."""
     with _lock:
         _holds.clear()
-        _restore()
+        _follow()
 
 
 def is_on() -> bool:
@@ -85,6 +98,13 @@ def _install() -> None:
     except BaseException:
         _restore()
         raise
+
+
+def _follow() -> None:
+    """Bring about what the calls that have not ended ask for."""
+    _callers.included = frozenset(name for hold in _holds for name in hold.packages)
+    if not _holds:
+        _restore()
 
 
 def _restore() -> None:
