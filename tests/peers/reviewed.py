@@ -19,7 +19,11 @@ REVIEWED = {
         "test_pca_score": "the likelihood does not depend on `whiten`",
         "test_pca_zero_noise_variance_edge_cases": "a singular model has no precision and no likelihood",
     },
-    "ensemble": {"test_early_stopping_classification": "early stopping may end at another iteration"},
+    "ensemble": {
+        "test_base": "`estimators_` is read-only",
+        "test_early_stopping_classification": "early stopping may end at another iteration",
+        "test_regression_criterion": "trees of one seed are not scikit-learn's trees",
+    },
     "feature_selection": {
         "test_dataframe_output_dtypes": "columns are numbers",
         "test_mutual_info_options": "a wrong `discrete_features` is a ValueError",
@@ -27,6 +31,19 @@ REVIEWED = {
         "test_rfecv_verbose_output": "`verbose` logs",
     },
     "kernel_approximation": {"test_nystroem_callable": "a function is also called for the rows whose error is measured"},
+    "linear_model": {
+        "test_LogisticRegression_elastic_net_objective": "`tol` also bounds the duality gap",
+        "test_enet_copy_X_False_check_input_False": "X is never overwritten",
+        "test_inplace_data_preprocessing": "X is never overwritten",
+        "test_logistic_cv_multinomial_score": PRIVATE,
+        "test_logistic_regression_callback_support": "callbacks are called once an iteration",
+        "test_multi_task_lasso_and_enet": "`dual_gap_` may be exactly zero",
+        "test_quantile_toy_example": "coefficients are exact to rounding",
+        "test_ransac_min_n_samples": "`RANSACRegressor` asks for its own class",
+        "test_warm_start_convergence": "a warm start saves few iterations",
+        "test_warm_start_convergence_with_regularizer_decrement": "a warm start saves few iterations",
+        "test_warm_start_multitask_lasso": "a warm start saves few iterations",
+    },
     "mixture": {"test_gaussian_mixture_all_init_does_not_estimate_gaussian_parameters": PRIVATE},
     "neighbors": {
         "test_k_and_radius_neighbors_duplicates": "rows leave out themselves and nothing else, also among equal rows",
