@@ -19,6 +19,8 @@ TEST_JOBS := $(shell expr $(JOBS) + 1)  # a third of the time a test waits: for 
 comma := ,
 
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+# Tests start some hundred processes, each of which would compile what it imports again where nothing is kept.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help build dev demo lint tidy style tests tests-all try test test-all peers peer-tests wheel-check oldest sanitize sanitize-memory sanitize-threads bench clean
 
@@ -87,11 +89,13 @@ build/wheel/.built: $(VENV)/.tools $(SOURCES) $(PACKAGE)
 		--config-settings=build-dir=build/portable --wheel-dir build/wheel .
 	touch $@
 
-# What the wheel and its tests ask for: installed while the kernels compile.
+# What the wheel and its tests ask for: installed while the kernels compile. Without the library no test can be collected, but on the
+# way to saying so the tests and what they import before it are compiled: once, which each worker would else do for itself.
 build/test/.packages: pyproject.toml
 	test -d build/test/env || $(PYTHON) -m venv build/test/env
 	$(PYTHON) tests/install/needed.py dev > build/test/requirements.txt
 	build/test/env/bin/python $(INSTALL_ONCE) -r build/test/requirements.txt
+	build/test/env/bin/python -m pytest -p no:cacheprovider -q --collect-only --tb=no > build/test/compiled.txt 2>&1 || true
 	touch $@
 
 build/test/.ready: build/wheel/.built build/test/.packages

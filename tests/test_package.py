@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import json
+import os
 import re
 import subprocess
 import sys
@@ -25,6 +27,32 @@ def _modules_after(code):
     """The names of the modules that are loaded after some code in a fresh interpreter."""
     command = [sys.executable, "-c", f"{code}\nimport sys, json; print(json.dumps(sorted(sys.modules)))"]
     return set(json.loads(subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout))
+
+
+# Reads statements, and says what is loaded after each alone. What every one of them loads is there before it forks for each.
+EACH_ALONE = """
+import json, os, sys
+import sklearn.base
+for statement in json.loads(sys.argv[1]):
+    if (child := os.fork()) == 0:
+        exec(statement)
+        print(json.dumps(sorted(sys.modules)), flush=True)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, statement
+"""
+
+
+@functools.cache
+def _modules_after_first_of_families():
+    """{(package, family): names of modules that are loaded after the first estimator of the family}."""
+    wanted = {
+        (package, family): f"from {package}.{family} import {name}"
+        for family, name in FIRST_OF_FAMILY.items()
+        for package in ("mercer", "sklearn")
+    }
+    command = [sys.executable, "-c", EACH_ALONE, json.dumps(list(wanted.values()))]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    return dict(zip(wanted, map(set, map(json.loads, said.splitlines())), strict=True))
 
 
 def test_import_mercer_imports_nothing_heavy():
@@ -74,11 +102,12 @@ FIRST_OF_FAMILY = {
 }
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("family", FIRST_OF_FAMILY)
 def test_a_family_loads_less_of_scikit_learn_than_its_peer(family):
     """The bulk of an import is what it loads of other packages; `sklearn.base` is what any estimator needs."""
-    name = FIRST_OF_FAMILY[family]
-    ours, theirs = _modules_after(f"from mercer.{family} import {name}"), _modules_after(f"from sklearn.{family} import {name}")
+    loaded = _modules_after_first_of_families()
+    ours, theirs = loaded["mercer", family], loaded["sklearn", family]
     extra = {module for module in ours - theirs if not module.startswith("mercer")}
     assert not extra
     heavy = {"sklearn.metrics", "sklearn.model_selection", "sklearn.callback", "sklearn.linear_model", "sklearn.preprocessing"}
@@ -88,9 +117,16 @@ def test_a_family_loads_less_of_scikit_learn_than_its_peer(family):
 # ---- the source
 
 
+@functools.cache
+def _nodes(path):
+    """The statements and calls of a file."""
+    kinds = (ast.Import, ast.ImportFrom, ast.Call)
+    return [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, kinds)]
+
+
 def _imports(path):
     """Every dotted name that a file imports, with its line."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in _nodes(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -107,10 +143,14 @@ def test_there_is_source_to_read():
     assert any(name == "sklearn.exceptions.ConvergenceWarning" for name, _ in _imports(SOURCE / "_base.py"))
 
 
-@pytest.mark.parametrize("path", _python_files(), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_no_private_name_of_another_package_is_imported(path):
+def _place(path, line):
+    return f"{path.relative_to(SOURCE)}:{line}"
+
+
+def test_no_private_name_of_another_package_is_imported():
     private = [
-        f"line {line}: {name}"
+        f"{_place(path, line)}: {name}"
+        for path in _python_files()
         for name, line in _imports(path)
         if name.partition(".")[0] not in ("mercer", "__future__") and any(part.startswith("_") for part in name.split("."))
     ]
@@ -121,29 +161,29 @@ def test_no_private_name_of_another_package_is_imported(path):
 SEARCH_ENGINE = ("mercer.neighbors._search.", "mercer.neighbors._measures.", "mercer.neighbors._algorithm.")
 
 
-@pytest.mark.parametrize("path", _python_files(), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_no_family_imports_a_private_module_of_another(path):
-    family = path.relative_to(SOURCE).parts[0] if len(path.relative_to(SOURCE).parts) > 1 else None
-    crossing = [
-        f"line {line}: {name}"
-        for name, line in _imports(path)
-        if name.startswith("mercer.")
-        and len(name.split(".")) > 2
-        and not name.split(".")[1].startswith("_")
-        and name.split(".")[1] != family
-        and any(part.startswith("_") for part in name.split(".")[2:])
-        and not name.startswith(SEARCH_ENGINE)
-    ]
-    assert not crossing or path.name == "__init__.py", crossing
+def _crosses(path, name):
+    """Whether a file imports a private module of another family than its own."""
+    package, *inside = name.split(".")
+    parts = path.relative_to(SOURCE).parts
+    family = parts[0] if len(parts) > 1 else None
+    if package != "mercer" or len(inside) < 2 or inside[0].startswith("_") or inside[0] == family:
+        return False
+    return any(part.startswith("_") for part in inside[1:]) and not name.startswith(SEARCH_ENGINE)
 
 
-@pytest.mark.parametrize("path", _python_files(), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_only_one_place_warns_and_nothing_prints(path):
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call):
-            called = ast.unparse(node.func)
-            assert called != "warnings.warn" or path.name == "_trace.py", f"line {node.lineno}"
-            assert called != "print" or path.name == "_show_versions.py" or "_command" in path.parts, f"line {node.lineno}"
+def test_no_family_imports_a_private_module_of_another():
+    files = [path for path in _python_files() if path.name != "__init__.py"]
+    assert not [f"{_place(path, line)}: {name}" for path in files for name, line in _imports(path) if _crosses(path, name)]
+
+
+def test_only_one_place_warns_and_nothing_prints():
+    for path in _python_files():
+        for node in _nodes(path):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                assert called != "warnings.warn" or path.name == "_trace.py", _place(path, node.lineno)
+                prints = path.name == "_show_versions.py" or "_command" in path.parts
+                assert called != "print" or prints, _place(path, node.lineno)
 
 
 needs_native_source = pytest.mark.skipif(not NATIVE.is_dir(), reason="the native source is not here")

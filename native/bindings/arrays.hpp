@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "bindings/gil.hpp"
 #include "core/errors.hpp"
@@ -97,6 +98,17 @@ std::span<T> vector(const Out1<T>& a) {
 template <class T>
 std::span<const T> vector(const MaybeIn1<T>& a) {
     return a ? vector<T>(*a) : std::span<const T>{};
+}
+
+// The values themselves, for what outlives the array.
+template <class T>
+std::vector<T> copied(const In1<T>& a) {
+    const auto values = vector<T>(a);
+    return {values.begin(), values.end()};
+}
+template <class T>
+std::vector<T> copied(const MaybeIn1<T>& a) {
+    return a ? copied<T>(*a) : std::vector<T>{};
 }
 
 // A vector that is either left out (None) or has one value a row.

@@ -10,16 +10,6 @@
 
 namespace mercer::bindings {
 
-namespace {
-
-template <class T>
-std::vector<T> copied(const In1<T>& given) {
-    const auto values = vector<T>(given);
-    return {values.begin(), values.end()};
-}
-
-}  // namespace
-
 void bind_cf_tree(nb::module_& m) {
     using cluster::CfTree;
     const auto array = nb::arg().noconvert();

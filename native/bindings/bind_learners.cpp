@@ -56,8 +56,7 @@ class Busy {
 };
 
 std::vector<std::int64_t> checked_starts(const In1<std::int64_t>& given) {
-    const auto view = vector<std::int64_t>(given);
-    std::vector<std::int64_t> starts(view.begin(), view.end());
+    std::vector<std::int64_t> starts = copied(given);
     require(starts.size() >= 2 && starts.front() == 0 && std::is_sorted(starts.begin(), starts.end()),
             "offsets must rise from zero");
     return starts;
@@ -227,7 +226,6 @@ void bind_tiled(nb::module_& m) {
         .def(
             "__init__",
             [](rl::Tiling* self, In1<double> low, In1<double> high, In1<std::int64_t> n_tiles, std::int64_t n_tilings) {
-                const auto copied = [](const auto& a) { return std::vector(checked_data(a), checked_data(a) + a.shape(0)); };
                 std::vector<double> lows = copied(low), highs = copied(high);
                 std::vector<std::int64_t> counts = copied(n_tiles);
                 require(n_tilings >= 1, "there is one tiling at least");

@@ -14,16 +14,6 @@ namespace {
 using rl::Chain;
 using rl::Model;
 
-template <class T>
-std::vector<T> copied(const In1<T>& a) {
-    const auto values = vector<T>(a);
-    return {values.begin(), values.end()};
-}
-template <class T>
-std::vector<T> copied(const MaybeIn1<T>& a) {
-    return a ? copied<T>(*a) : std::vector<T>{};
-}
-
 // Read-only memory of `owner`, which stays alive as long as the array.
 template <class T>
 auto borrowed(const std::vector<T>& values, nb::handle owner) {

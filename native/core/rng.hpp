@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 
 namespace mercer {
 
@@ -61,5 +63,11 @@ class Philox {
     Block block_{};
     int used_ = 4;
 };
+
+// A standard normal number: Box and Muller's cosine, so that what is drawn depends on nothing that was drawn before.
+inline double draw_normal(Philox& random) {
+    const double radius = std::sqrt(-2.0 * std::log1p(-random.uniform()));
+    return radius * std::cos(2.0 * std::numbers::pi * random.uniform());
+}
 
 }  // namespace mercer

@@ -91,17 +91,14 @@ class ReplacedFewLeaves {
     };
 
     void add(std::span<const Node> nodes, std::size_t n_features) {
-        std::vector<std::size_t> n_leaves(nodes.size() + 1);  // before each node
-        for (std::size_t i = 0; i < nodes.size(); ++i) n_leaves[i + 1] = n_leaves[i] + (nodes[i].is_leaf() ? 1 : 0);
+        const auto n_leaves = tree::detail::leaves_before(nodes);
         std::vector<std::vector<Test>> of_feature(n_features);
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             const Node& node = nodes[i];
             if (node.is_leaf()) continue;
-            const std::size_t first = n_leaves[i + 1];
-            const std::size_t count = n_leaves[node.right] - first;  // at least one, and fewer than there are bits
-            const Bits bits = ((Bits{1} << count) - 1) << first;
-            of_feature[node.feature()].push_back({tree::detail::FewLeaves<T>::rounded_down(node.threshold),
-                                                  static_cast<Index>(bits), (node.tag & Node::kMissingLeft) != 0});
+            const auto ruled_out = static_cast<Index>(tree::detail::left_leaves<Bits>(nodes, n_leaves, i));
+            of_feature[node.feature()].push_back(
+                {tree::detail::FewLeaves<T>::rounded_down(node.threshold), ruled_out, (node.tag & Node::kMissingLeft) != 0});
         }
         Prepared tree{used_.size(), 0, values_.size()};
         for (std::size_t f = 0; f < n_features; ++f) {

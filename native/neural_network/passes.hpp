@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numbers>
 #include <span>
 #include <vector>
 
@@ -24,12 +23,6 @@ struct Draws {
 
     Philox stream(std::size_t what, std::size_t row) const { return {seed + 0x9E3779B97F4A7C15u * (what + 1), (pass << 32) + row}; }
 };
-
-// A standard normal number (Box-Muller).
-inline double normal(Philox& random) {
-    const double radius = std::sqrt(-2 * std::log1p(-random.uniform()));
-    return radius * std::cos(2 * std::numbers::pi * random.uniform());
-}
 
 // What a variational network pays for draws that differ from standard normal ones: beta times their Kullback-Leibler divergence.
 struct Divergence {
@@ -300,7 +293,7 @@ class Passes {
         for_rows(n, 16 * k, threads, [&](std::size_t i) {
             Philox random = draws.stream(l, i);
             for (std::size_t j = 0; j < k; ++j)
-                z(i, j) = trains_ ? code(i, j) + std::exp(code(i, k + j) / 2) * static_cast<T>(normal(random)) : code(i, j);
+                z(i, j) = trains_ ? code(i, j) + std::exp(code(i, k + j) / 2) * static_cast<T>(draw_normal(random)) : code(i, j);
         });
     }
 

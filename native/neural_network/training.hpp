@@ -27,7 +27,7 @@ struct Noise {
     void corrupt(T* row, std::size_t n, Philox random) const {
         for (std::size_t j = 0; j < n; ++j) {
             if (kind == Kind::kGaussian) {
-                row[j] += static_cast<T>(level * normal(random));
+                row[j] += static_cast<T>(level * draw_normal(random));
             } else if (random.uniform() < level) {
                 row[j] = kind == Kind::kMasking ? T{0} : static_cast<T>(random.next_u32() & 1);
             }

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numbers>
 #include <span>
 #include <vector>
 
@@ -24,11 +23,6 @@ struct BanditSettings {
     double confidence = 1.0;  // of upper bounds: sqrt(2) is UCB1
     double first_value = 0.0;
 };
-
-inline double draw_normal(Philox& random) {
-    const double radius = std::sqrt(-2.0 * std::log1p(-random.uniform()));
-    return radius * std::cos(2.0 * std::numbers::pi * random.uniform());
-}
 
 // Marsaglia and Tsang (2000), for shapes of one at least.
 inline double draw_gamma(double shape, Philox& random) {

@@ -31,6 +31,21 @@ struct Range {
 
 namespace detail {
 
+// How many leaves come before each node, and after the last one.
+inline std::vector<std::size_t> leaves_before(std::span<const Node> nodes) {
+    std::vector<std::size_t> n_leaves(nodes.size() + 1);
+    for (std::size_t i = 0; i < nodes.size(); ++i) n_leaves[i + 1] = n_leaves[i] + (nodes[i].is_leaf() ? 1 : 0);
+    return n_leaves;
+}
+
+// The leaves on the left of split i, which a row on its right cannot reach, as bits of a word.
+template <class Bits>
+Bits left_leaves(std::span<const Node> nodes, const std::vector<std::size_t>& n_leaves, std::size_t i) {
+    const std::size_t first = n_leaves[i + 1];
+    const std::size_t count = n_leaves[nodes[i].right] - first;  // at least one, and fewer than there are bits
+    return ((Bits{1} << count) - 1) << first;
+}
+
 // Trees prepared for rows of type T. A word has as many bits as T: 32 leaves, or 64.
 template <Real T>
 class FewLeaves {
@@ -89,8 +104,7 @@ class FewLeaves {
     };
 
     void add(std::span<const Node> nodes, std::vector<std::uint32_t>& places) {
-        std::vector<std::size_t> n_leaves(nodes.size() + 1);  // before each node
-        for (std::size_t i = 0; i < nodes.size(); ++i) n_leaves[i + 1] = n_leaves[i] + (nodes[i].is_leaf() ? 1 : 0);
+        const auto n_leaves = leaves_before(nodes);
         Prepared tree{tests_.size(), 0, 0, values_.size()};
         for (const bool is_missing_left : {true, false}) {
             if (!is_missing_left) tree.middle = tests_.size();
@@ -101,10 +115,8 @@ class FewLeaves {
                     places[node.feature()] = static_cast<std::uint32_t>(columns_.size());
                     columns_.push_back(node.feature());
                 }
-                const std::size_t first = n_leaves[i + 1];
-                const std::size_t count = n_leaves[node.right] - first;  // at least one, and fewer than there are bits
-                const Bits bits = ((Bits{1} << count) - 1) << first;
-                tests_.push_back({rounded_down(node.threshold), places[node.feature()], static_cast<Index>(bits)});
+                const auto ruled_out = static_cast<Index>(left_leaves<Bits>(nodes, n_leaves, i));
+                tests_.push_back({rounded_down(node.threshold), places[node.feature()], ruled_out});
             }
         }
         tree.end = tests_.size();

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         under_sampling as under_sampling,
         utils as utils,
     )
+    from mercer._parts.files import PartedTable as PartedTable, read_parts as read_parts
     from mercer._patching import (
         Patch as Patch,
         Patched as Patched,
@@ -85,6 +86,7 @@ __version__ = "0.1.0"
 __getattr__, __dir__ = exports(
     __name__,
     {
+        "._parts.files": ("PartedTable", "read_parts"),
         "._patching": ("Patch", "Patched", "patch_sklearn", "patched", "unpatch_sklearn"),
         "._persistence": ("FileFormatError", "load", "save"),
         "._show_versions": ("show_versions",),

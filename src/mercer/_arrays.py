@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from mercer._compat import validate_data
 from mercer._labels import code_labels, require_two_classes
+from mercer._parts.passes import Parted, each, is_parted
 from mercer._remedies import explained
 from mercer._rows import with_own_structure
 
@@ -77,9 +78,14 @@ def validate(
     """scikit-learn's `validate_data`, with a float X as the kernels take it; X and y where y is given.
 
     Plain arrays pass without it: what it asks, of which library an array is for one, takes longer than a fit of few rows.
+    Rows in parts are checked where they lie.
     """
-    is_plain = _is_plain(X) and all(_is_plain_target(each, len(X)) for each in y) and checks.keys() <= HARMLESS
-    if is_plain and (reset or _has_known_features(estimator, X)):
+    if is_parted(X):
+        from mercer._parts.checks import validate_parts
+
+        return validate_parts(estimator, X, *y, sparse=sparse, finite=finite, reset=reset, **checks)
+    is_ready_at_once = is_plain(X) and all(_is_plain_target(each, len(X)) for each in y) and checks.keys() <= HARMLESS
+    if is_ready_at_once and (reset or _has_known_features(estimator, X)):
         if finite != "deferred":
             require_finite(estimator, X, allow_nan=finite == "allow-nan")
         if reset:
@@ -115,6 +121,10 @@ def check_X_y(
 ) -> tuple[Any, FloatArray]:
     """X as in `check_X` and a numeric y of the same float type, one value (or one line) a row."""
     X, y = validate(estimator, X, y, sparse=sparse, finite=finite, multi_output=multi_output, y_numeric=True, reset=reset)
+    if is_parted(y):
+        from mercer._parts.checks import as_type
+
+        return X, as_type(y, X.dtype)  # type: ignore[return-value]  # a vector to all that goes over parts
     return X, np.ascontiguousarray(y, dtype=X.dtype)
 
 
@@ -129,7 +139,7 @@ def check_X_labels(
 ) -> tuple[Any, npt.NDArray[Any], npt.NDArray[np.intp]]:
     """X as in `check_X`, the sorted classes of y (two or more, or `one_class`), and the place of each label among them."""
     X, y = validate(estimator, X, y, sparse=sparse, finite=finite)
-    classes, codes = _sorted_labels(y)
+    classes, codes = _sorted_labels(y) if not is_parted(y) else _sorted_labels_of_parts(estimator, y)
     if not one_class:
         require_two_classes(_name_of(estimator), classes)
     return X, classes, codes
@@ -171,12 +181,22 @@ def _sorted_labels(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[n
     return classes, codes
 
 
+def _sorted_labels_of_parts(estimator: Any, y: Parted) -> Any:
+    from mercer._parts.checks import sorted_labels
+
+    return sorted_labels(estimator, y)
+
+
 def check_class_weight(
     class_weight: Any, classes: npt.NDArray[Any], codes: npt.NDArray[np.intp], weights: FloatArray | None, dtype: npt.DTypeLike
 ) -> FloatArray | None:
     """The weights of rows times those of their classes (see `class_factors`)."""
     if class_weight is None:
         return weights
+    if is_parted(codes):
+        from mercer._parts.checks import weights_of_classes
+
+        return weights_of_classes(class_weight, classes, codes, weights)  # type: ignore[arg-type, return-value]
     of_row: FloatArray = class_factors(class_weight, classes, codes, weights).astype(dtype)[codes]
     return of_row if weights is None else of_row * weights
 
@@ -186,11 +206,16 @@ def class_factors(
 ) -> FloatArray:
     """The weight of each class: "balanced" (n / (n_classes n_of_class), where rows count by their weights) or by a dict."""
     if isinstance(class_weight, str):  # the rule of the parameter allows "balanced" only
-        counts = np.bincount(codes, weights=weights, minlength=len(classes))
+        if is_parted(codes):
+            from mercer._parts.checks import count_classes
+
+            counts = count_classes(codes, weights, len(classes))
+        else:
+            counts = np.bincount(codes, weights=weights, minlength=len(classes))
         of_class = counts.sum() / (len(classes) * np.maximum(counts, np.finfo(np.float64).tiny))
     else:
         try:
-            of_class = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+            of_class = compute_class_weight(class_weight, classes=classes, y=classes)
         except ValueError as error:
             raise ValueError(
                 f"class_weight={class_weight!r} is not valid; it must be None, 'balanced' or a dict by class: {error}."
@@ -200,7 +225,7 @@ def class_factors(
 
 def check_transformed(estimator: Any, X: Any, *, sparse: str | tuple[str, ...] | None = None) -> Any:
     """What a transformation gave back, as a float matrix of as many columns, whatever their names; NaN and infinity pass."""
-    if not _is_plain(X):
+    if not is_plain(X):
         require_countable(estimator, X)
         X = with_own_structure(X)
         X = tidy(check_array(X, accept_sparse=sparse or False, dtype=FLOATS, ensure_all_finite=False))
@@ -210,7 +235,12 @@ def check_transformed(estimator: Any, X: Any, *, sparse: str | tuple[str, ...] |
     return X
 
 
-def _is_plain(X: Any) -> bool:
+def is_ready(estimator: Any, X: Any) -> bool:
+    """Whether X is an array that needs no conversion, with the features that the estimator was fitted to."""
+    return is_plain(X) and _has_known_features(estimator, X)
+
+
+def is_plain(X: Any) -> bool:
     """Whether X is an array that needs no conversion: one row is then ready in a microsecond."""
     return type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and X.size > 0 and X.flags.aligned
 
@@ -234,6 +264,10 @@ def _name_of(caller: Any) -> str:
 
 def require_finite(caller: Any, X: Any, *, allow_nan: bool = False) -> None:
     """Raise an error for NaN or infinity in X, which says where it is and what to do."""
+    if is_parted(X):
+        for _ in each(require_finite, caller, X, allow_nan=allow_nan):
+            pass  # the first part that holds any raises
+        return
     if type(X) is np.ndarray and X.dtype.kind == "f" and X.size <= FEW_VALUES and np.isfinite(X).all():
         return  # what scikit-learn asks besides takes longer than many a prediction of one row
     try:
@@ -245,12 +279,16 @@ def require_finite(caller: Any, X: Any, *, allow_nan: bool = False) -> None:
 def require_no_overflow(caller: Any, X: Any, what: str, *, allow_nan: bool = False) -> None:
     """Raise the right error for a sum over X that is NaN or infinite: bad values in X, or values too large for its type."""
     require_finite(caller, X, allow_nan=allow_nan)
-    values = X.data if sp.issparse(X) else X
-    largest = np.fmax.reduce(np.abs(values), axis=None, initial=0)
+    largest = max(each(_largest, X)) if is_parted(X) else _largest(X)
     raise ValueError(
         f"{_name_of(caller)}: X holds values as large as {largest:.3g}, and {what} "
         f"overflow {X.dtype}. Scale X to moderate values first."
     )
+
+
+def _largest(X: Any) -> float:
+    """The largest absolute value; NaN does not count."""
+    return float(np.fmax.reduce(np.abs(X.data if sp.issparse(X) else X), axis=None, initial=0))
 
 
 def check_weights(sample_weight: Any, n_rows: int, dtype: npt.DTypeLike) -> FloatArray | None:
@@ -261,6 +299,10 @@ def check_weights(sample_weight: Any, n_rows: int, dtype: npt.DTypeLike) -> Floa
     """
     if sample_weight is None:
         return None
+    if is_parted(sample_weight):
+        from mercer._parts.checks import weights_of_parts
+
+        return weights_of_parts(sample_weight)  # type: ignore[return-value]  # a vector to all that goes over parts
     if np.isscalar(sample_weight):
         sample_weight = np.full(n_rows, sample_weight)
     weights = np.asarray(sample_weight)

@@ -16,6 +16,8 @@ import mercer
 from mercer._compat import callback_support, with_callbacks
 from mercer._parallel import serial_blas
 from mercer._params import Rule, check_arguments
+from mercer._parts.answers import answer_parts
+from mercer._parts.entry import lies_in_parts, parted, require_parted_form
 from mercer._trace import Outcome, Record, Solver, Status, iterate, log, warn
 from mercer._tuning import Space
 from mercer._versions import warn_of_other_versions
@@ -30,7 +32,12 @@ class MercerEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     _search_space: ClassVar[Mapping[str, Space] | None] = None  # what is worth searching; None: nothing was said of it
     _no_candidate: ClassVar[str | None] = None  # why `mercer train` does not try it by itself
     _candidate_params: ClassVar[Mapping[str, Any]] = {}  # its first look there, where the defaults refuse tables of words
+    _takes_parts: ClassVar[bool] = False  # whether X may lie in parts: its fit then asks of X only what adds up
     _input_tags: ClassVar[tuple[str, ...]] = ()  # what X may be or hold besides dense numbers, as scikit-learn's tags call it
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        answer_parts(cls)
 
     def __getstate__(self) -> dict[str, Any]:
         """What a pickle holds: the version that made it too."""
@@ -126,6 +133,9 @@ def fit_method(method: Method) -> Method:
     @functools.wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
+        if lies_in_parts(kwargs.get("X", args[0] if args else None)):
+            require_parted_form(self)
+            args, kwargs = tuple(map(parted, args)), {name: parted(value) for name, value in kwargs.items()}
         try:
             with nullcontext() if isinstance(self, MetaEstimatorMixin) else serial_blas():
                 if not has_callbacks(self):

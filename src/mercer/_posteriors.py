@@ -15,6 +15,8 @@ from mercer._base import MercerEstimator
 from mercer._labels import Labels, largest_codes
 from mercer._native import kernels
 from mercer._parallel import effective_threads
+from mercer._parts.merging import Sums
+from mercer._parts.passes import is_parted, rowwise, total
 from mercer._trace import warn
 
 PRIORS_OFF = 1e-5  # from one, that a sum of priors may be
@@ -120,6 +122,25 @@ def present_classes(labels: Labels, codes: Any, weights: FloatArray | None) -> t
     """Labels and codes without classes of no weight, and the number of rows that have some."""
     if weights is None:
         return labels, codes, len(codes)
+    if is_parted(codes):
+        n_rows = rows_of_classes(codes, weights, len(labels))
+        is_there = n_rows > 0
+        return labels[is_there], rowwise(_taken, codes, np.maximum(np.cumsum(is_there) - 1, 0)), int(n_rows.sum())
     is_there = np.bincount(codes[weights > 0], minlength=len(labels)) > 0
     codes = np.maximum(np.cumsum(is_there) - 1, 0)[codes]  # rows of an absent class weigh nothing, wherever they are counted
     return labels[is_there], codes, int(np.count_nonzero(weights))
+
+
+def rows_of_classes(codes: Any, weights: Any, n_classes: int) -> npt.NDArray[np.int64]:
+    """How many rows of positive weight each class has."""
+    if is_parted(codes):
+        return np.asarray(total(_row_counts, codes, weights, n_classes).values[0])
+    return np.asarray(_row_counts(codes, weights, n_classes).values[0])
+
+
+def _row_counts(codes: Any, weights: FloatArray | None, n_classes: int) -> Sums:
+    return Sums((np.bincount(codes if weights is None else codes[weights > 0], minlength=n_classes),))
+
+
+def _taken(codes: Any, places: Any) -> Any:
+    return places[codes]

@@ -17,6 +17,7 @@ from mercer._arrays import FloatArray
 from mercer._matrix import SparseMatrix, native_rows
 from mercer._native import kernels
 from mercer._parallel import effective_threads
+from mercer._parts.passes import additive
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)  # a column that varies by less, against its mean, is constant
 CANCELLED = 1e-10  # of a sum of squares about zero: less than this about the mean is not to be trusted
@@ -31,6 +32,7 @@ class ColumnMoments(NamedTuple):
     deviation: FloatArray
 
     @classmethod
+    @additive
     def of(cls, X: Any, weights: FloatArray | None, *, n_threads: int) -> ColumnMoments:
         """Of dense X in any memory order, or CSR or CSC; NaN is left out. One pass."""
         moments = cls(*np.empty((3, X.shape[1])))
@@ -63,6 +65,7 @@ class ColumnRanges(NamedTuple):
     high: FloatArray
 
     @classmethod
+    @additive
     def of(cls, X: Any, *, n_threads: int) -> ColumnRanges:
         """Of dense X in any memory order, or CSR or CSC, whose zeros count; NaN is left out. One pass."""
         if sp.issparse(X):
@@ -91,6 +94,7 @@ class Products(NamedTuple):
     noise: FloatArray  # what rounding alone may leave of the sum of squares of a constant column
 
     @classmethod
+    @additive
     def of(cls, X: FloatArray, y: FloatArray, weights: FloatArray | None, *, is_centred: bool, n_threads: int) -> Products:
         """Of dense X and y (rows x targets), in one pass; not finite where X or y is not, or where sums overflow."""
         n_columns = X.shape[1] + y.shape[1]
@@ -158,6 +162,7 @@ class GroupSums(NamedTuple):
         return cls(np.zeros((n_groups, n_columns)), np.zeros(n_groups), np.zeros(n_groups, dtype=np.int64))
 
     @classmethod
+    @additive
     def of(
         cls, X: Any, groups: Groups, n_groups: int, weights: FloatArray | None = None, *, n_threads: int | None = None
     ) -> GroupSums:
@@ -185,6 +190,7 @@ class GroupMoments(NamedTuple):
     deviation: FloatArray
 
     @classmethod
+    @additive
     def of(cls, X: FloatArray, groups: Groups, n_groups: int, weights: FloatArray | None, *, n_threads: int) -> GroupMoments:
         """Of dense X in any memory order; NaN is left out. One pass."""
         moments = cls(*np.empty((3, n_groups, X.shape[1])))
@@ -209,6 +215,7 @@ class GroupScatters(NamedTuple):
     scatter: FloatArray  # groups x columns x columns
 
     @classmethod
+    @additive
     def of(cls, X: FloatArray, groups: Groups, n_groups: int, weights: FloatArray | None, *, n_threads: int) -> GroupScatters:
         """Of dense X in any memory order. Two passes: rows are centred before they are multiplied."""
         groups, weights, d = _groups(groups), _doubles(weights), X.shape[1]

@@ -142,7 +142,7 @@ CASES: dict[str, Case] = {
     "MLPClassifier": _NETWORK,
     "MLPRegressor": _NETWORK,
     "VariationalAutoencoder": replace(_DRAWN_NETWORK, draws_to_score=True),
-    "BernoulliRBM": Case(n_large=2_000, grid={"n_components": [2, 3]}, draws_to_score=True),
+    "BernoulliRBM": Case(n_large=2_000, params={"n_components": 16}, grid={"n_components": [2, 3]}, draws_to_score=True),
     "PCA": Case(grid={"n_components": [2, 3]}),
     "IncrementalPCA": Case(grid={"n_components": [2, 3]}),
     "TruncatedSVD": Case(params={"n_components": 1}, grid={"n_components": [2, 3]}),
@@ -554,13 +554,13 @@ def make_plain(estimator: type[BaseEstimator]) -> BaseEstimator:
 
 
 # Of what makes one fit many: members, folds, values to choose from.
-_FEWER = ("n_estimators", "cv", "alphas", "Cs", "C", "gamma")
+_FEWER = ("n_estimators", "n_subsamples", "cv", "alphas", "Cs", "C", "gamma")
 
 
 def fewer_fits(estimator: type[BaseEstimator]) -> dict[str, Any]:
     """For checks that fit many times: few members, yet enough to learn what they ask for; folds and values as in `make`."""
     params = case_of(estimator).params
-    is_repeated = "n_estimators" in params or "cv" in parameters_of(estimator)
+    is_repeated = {"n_estimators", "n_subsamples"} & set(params) or "cv" in parameters_of(estimator)
     few = {name: params[name] for name in _FEWER if is_repeated and name in params}
     return {**few, "n_estimators": 20} if "n_estimators" in few else few
 
@@ -634,6 +634,13 @@ def make_large(estimator: type[BaseEstimator], dtype: Any = np.float64) -> Data:
 def fitted(estimator: type[BaseEstimator], dtype: Any = np.float64) -> BaseEstimator:
     """One instance fitted on the small data, for all checks that ask something of a fitted one: to be read, not changed."""
     return make(estimator).fit(*make_data(estimator, dtype=dtype).args)
+
+
+@functools.cache
+def fitted_fixed(estimator: type[BaseEstimator], dtype: Any = np.float64) -> BaseEstimator:
+    """The same of an instance whose fit depends on the data alone."""
+    data = make_data(estimator, dtype=dtype)
+    return fixed(estimator, data.X).fit(*data.args)
 
 
 @functools.cache

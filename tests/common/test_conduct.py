@@ -24,6 +24,7 @@ from tests.common.cases import (
     ESTIMATORS,
     case_of,
     fitted,
+    fitted_fixed,
     fitted_serially,
     fixed,
     is_iterative,
@@ -220,7 +221,7 @@ def test_a_data_frame_is_as_good_as_an_array(estimator, library, dtype):
     frame = frames.DataFrame({name: data.X[:, j] for j, name in enumerate(names)})
     y = data.y if data.y is None or library == "polars" else (frames.Series if data.y.ndim == 1 else frames.DataFrame)(data.y)
     model = fixed(estimator, data.X).fit(*data.with_X(frame).args[:1], *(() if y is None else (y,)))
-    expected = fixed(estimator, data.X).fit(*data.args)
+    expected = fitted_fixed(estimator, dtype)
     assert list(model.feature_names_in_) == names
     for name, value in outputs(expected, data.X).items():
         other = np.asarray(outputs(model, frame)[name])

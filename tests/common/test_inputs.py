@@ -183,9 +183,8 @@ def test_half_precision_and_long_double_are_taken_as_double(estimator):
     data = make_data(estimator)
     for dtype in (np.float16, np.longdouble):
         X = data.X.astype(dtype)
-        assert_same_bits(
-            make(estimator).fit(*data.with_X(X).args), make(estimator).fit(*data.with_X(X.astype(np.float64)).args)
-        )
+        expected = fitted(estimator) if dtype is np.longdouble else make(estimator).fit(*data.with_X(X.astype(np.float64)).args)
+        assert_same_bits(make(estimator).fit(*data.with_X(X).args), expected)
 
 
 @every_estimator

@@ -52,6 +52,7 @@ WALKS = [
 ]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("options", WALKS, ids=str)
 @pytest.mark.parametrize(
     "model",

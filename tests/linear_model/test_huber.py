@@ -27,6 +27,7 @@ def objective(model, X, y, weights=None):
     return huber_objective(X, y, model.coef_, model.intercept_, model.scale_, model.epsilon, model.alpha, weights)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("epsilon", [1.1, 1.35])
 @pytest.mark.parametrize("alpha", [0.0, 1e-4, 10.0])
 @pytest.mark.parametrize("fit_intercept", [True, False])

@@ -12,7 +12,7 @@ from tests.metrics.cases import scored
 from tests.reference import metrics as reference
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=scored(both_classes=True), a=st.floats(0.8, 5), b=st.floats(0.8, 5))
 def test_it_is_the_integral_over_costs_of_the_least_loss(data, a, b):
     y, score, weight = data

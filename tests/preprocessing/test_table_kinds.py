@@ -8,8 +8,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from mercer._parsing import moment_of, number_of, truth_of
 from mercer.preprocessing import TablePreparer
-from mercer.preprocessing._table.parsing import moment_of, number_of, truth_of
 
 N = 40
 

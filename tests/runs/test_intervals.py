@@ -100,11 +100,13 @@ def test_rows_are_predicted_by_fits_that_had_not_seen_them(folds, tmp_path):
     expected = np.empty(len(folds.y))
     for train, test in folds.splits:
         expected[test] = search.make("KNeighborsRegressor").fit(folds.X[train], folds.y[train]).predict(folds.X[test])
-    np.testing.assert_allclose(search.held_out("KNeighborsRegressor"), expected)
+    rows, predicted = search.held_out("KNeighborsRegressor")
+    np.testing.assert_array_equal(rows, np.arange(len(folds.y)))
+    np.testing.assert_allclose(predicted, expected)
     assert search.board.get(BLEND).status == "ok"
-    blended = search.held_out(BLEND)
+    _, blended = search.held_out(BLEND)
     scores = [-np.sqrt(np.mean((folds.y - blended)[test] ** 2)) for _, test in folds.splits]
     assert scores == pytest.approx(search.board.get(BLEND).fold_scores)
     for path in folder.shelf.folder.iterdir():
         path.unlink()  # as where the search did not come to some folds
-    np.testing.assert_allclose(search.held_out("KNeighborsRegressor"), expected)
+    np.testing.assert_allclose(search.held_out("KNeighborsRegressor")[1], expected)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mercer._assessment import statistics
-from mercer._assessment.bootstrap import Bootstrap, Statistic, on_sample
+from mercer._assessment.bootstrap import Bootstrap, Statistic
 from mercer._assessment.confusion import MEASURES, SHARES, confusion_matrix
 from mercer._assessment.intervals import delong, percentiles, wilson
 from mercer._assessment.predictions import ClassPredictions, NumberPredictions
@@ -37,9 +37,9 @@ def assess_classes(found: ClassPredictions, names: Iterable[str], bootstrap: Boo
     names = list(names)
     estimates = _of_confusion(found, names, bootstrap, level)
     by_rows = {name: statistic for name, statistic in _class_statistics(found).items() if name in names}
-    if "roc_auc" in by_rows and bootstrap.groups is None:
+    if "roc_auc" in by_rows and bootstrap.is_of_plain_rows:
         assert found.score is not None
-        value = on_sample(by_rows.pop("roc_auc"), bootstrap.n_rows)
+        value = bootstrap.on_sample(by_rows.pop("roc_auc"))
         estimates["roc_auc"] = Estimate(value, *delong(found.true == 1, found.score, level), "DeLong")
     estimates |= resampled(by_rows, bootstrap, level)
     return {name: estimates[name] for name in names if name in estimates}
@@ -55,18 +55,17 @@ def resampled(of_rows: dict[str, Statistic], bootstrap: Bootstrap, level: float)
     """Statistics of rows with the percentiles of their resamples."""
     intervals = bootstrap.intervals(of_rows, level)
     return {
-        name: Estimate(on_sample(statistic, bootstrap.n_rows), *intervals[name], bootstrap.name)
-        for name, statistic in of_rows.items()
+        name: Estimate(bootstrap.on_sample(statistic), *intervals[name], bootstrap.name) for name, statistic in of_rows.items()
     }
 
 
 def _of_confusion(found: ClassPredictions, names: list[str], bootstrap: Bootstrap, level: float) -> dict[str, Estimate]:
-    matrix = confusion_matrix(found.true, found.predicted, found.n_classes)
+    matrix = confusion_matrix(found.true, found.predicted, found.n_classes, bootstrap.weights)
     matrices = bootstrap.confusions(found.true, found.predicted, found.n_classes)
     estimates = {}
     for name in SHARES.keys() & names:
         part, whole = SHARES[name](matrix)
-        if bootstrap.groups is None:
+        if bootstrap.is_of_plain_rows:
             interval, method = wilson(int(part), int(whole), level), "Wilson"
         else:
             interval, method = percentiles(ratio(*SHARES[name](matrices)), level), bootstrap.name

@@ -14,32 +14,46 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mercer._command.compare import compare_command
 from mercer._command.explain import explain_command
 from mercer._command.failures import clear_errors
 from mercer._command.options import (
+    CostsOption,
+    DataOption,
     DecimalCommaFlag,
     DropOption,
     EncodingOption,
+    GroupOption,
     JsonFlag,
     KindOption,
     ModelTimeOption,
     NewEncodingOption,
     NewRows,
     NewSeparatorOption,
+    NoTimeFlag,
     NullOption,
     OutOption,
+    RefitFlag,
     ResumeOption,
     RunPath,
     SeedOption,
     SeparatorOption,
+    TestFileOption,
+    TimeColumnOption,
     TimeOption,
+    WeightsOption,
+    is_given,
+    refuse_others,
+    refuse_without_resume,
 )
 from mercer._command.quantities import range_of, seconds_of
 from mercer._command.run import RUN_SETTINGS, run_command
+from mercer._command.serve import serve_command
 from mercer._command.views import ClusterView, RunView, cluster_board, cluster_sizes, describe_test, leaderboard
 from mercer._runs.errors import RunError
 from mercer._runs.folder import RunFolder
 from mercer._runs.reading import NULLS, FileOptions
+from mercer._runs.resuming import GoingOn, go_on
 from mercer._runs.settings import ClusterSettings, Settings
 
 if TYPE_CHECKING:  # what takes a second to import is imported where it is used: help and mistakes are answered at once
@@ -74,6 +88,7 @@ def _names(texts: list[str]) -> tuple[str, ...]:
 
 @app.command("train")
 def train_command(
+    context: typer.Context,
     data: Annotated[
         str | None, typer.Argument(metavar="[DATA]", help="A CSV or Parquet file, or the name of an embedded table.")
     ] = None,
@@ -90,7 +105,14 @@ def train_command(
     exclude: Annotated[list[str], typer.Option(help="Models not to try. Repeatable, or separated by commas.")] = [],  # noqa: B006
     model_time: ModelTimeOption = None,
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 5,
-    test_size: Annotated[float, typer.Option(help="The share of rows kept for the test.")] = 0.2,
+    test_size: Annotated[float | None, typer.Option(help="The share of rows kept for the test; 0.2 by default.")] = None,
+    test_file: TestFileOption = None,
+    time_column: TimeColumnOption = None,
+    no_time: NoTimeFlag = False,
+    group: GroupOption = None,
+    weights: WeightsOption = None,
+    costs: CostsOption = None,
+    refit: RefitFlag = False,
     intervals: Annotated[
         float | None,
         typer.Option(
@@ -103,6 +125,7 @@ def train_command(
     encoding: EncodingOption = "utf-8",
     null: NullOption = [],  # noqa: B006
     resume: ResumeOption = None,
+    data_file: DataOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Compare, tune, test and explain models of a column, and write a folder with the best one and its report.
@@ -111,8 +134,15 @@ def train_command(
     """
     with clear_errors(as_json=as_json):
         if resume is not None:
-            settings, path = RunFolder.existing(resume).read_plan_of(Settings).settings, resume
+            refuse_others(context, "time", "data_file", "test_file")
+            more = seconds_of(time, "--time") if is_given(context, "time") else None
+            settings, path = go_on(resume, Settings, GoingOn(more, data_file, test_file)), resume
         else:
+            from mercer._runs.decision import read_costs
+
+            refuse_without_resume(data_file)
+            if test_file is not None and test_size is not None:
+                raise RunError(f"--test-size {test_size:g}: the test rows are those of --test-file.")
             settings = Settings(
                 *_data_and_target(data, target),
                 task=task,
@@ -120,7 +150,14 @@ def train_command(
                 seconds=seconds_of(time, "--time"),
                 model_seconds=None if model_time is None else seconds_of(model_time, "--model-time"),
                 folds=folds,
-                test_size=test_size,
+                test_size=Settings.test_size if test_size is None else test_size,
+                test_file=None if test_file is None else str(test_file),
+                time_column=time_column,
+                is_timeless=no_time,
+                group=group,
+                weights=weights,
+                costs=None if costs is None else read_costs(costs),
+                is_refitted=refit,
                 intervals=intervals,
                 seed=seed,
                 models=_names(models),
@@ -173,6 +210,8 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
         "interrupted": outcome.is_interrupted,
         **{key: content[key] for key in ("data", "alerts", "leaderboard", "best", "test")},
         "intervals": content.get("intervals"),
+        "costs": content.get("costs"),
+        "tested_model": str(outcome.folder.tested_model) if content.get("refit") else None,
     }
 
 
@@ -181,6 +220,7 @@ def _show_outcome(console: Console, outcome: Outcome) -> None:
     _show_report(console, outcome.content)
     folder = outcome.folder
     others = {
+        folder.tested_model: "the model that was tested; the other has learned from the test rows too",
         folder.sample: f"what explains predictions: mercer explain {folder.path} new.csv --row 1",
         folder.script("train"): "the same model as plain code",
     }
@@ -217,6 +257,9 @@ def _show_report(console: Console, content: Any) -> None:
     console.print(leaderboard(entries, metric, best=content["best"]["model"]))
     console.print()
     console.print(describe_test(content["test"]))
+    if costs := content.get("costs"):
+        console.print()
+        console.print(Text(costs["reading"]))
     if found := content.get("intervals"):
         console.print()
         console.print(Text(found["reading"].replace("\N{NO-BREAK SPACE}", "")))  # 90%, as above, and not cut in two
@@ -224,6 +267,7 @@ def _show_report(console: Console, content: Any) -> None:
 
 @app.command("cluster")
 def cluster_command(
+    context: typer.Context,
     data: Annotated[
         str | None, typer.Argument(metavar="[DATA]", help="A CSV or Parquet file, or the name of an embedded table.")
     ] = None,
@@ -247,6 +291,7 @@ def cluster_command(
     encoding: EncodingOption = "utf-8",
     null: NullOption = [],  # noqa: B006
     resume: ResumeOption = None,
+    data_file: DataOption = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Find clusters in a table without a target: how many, why, and what sets each apart; or say that there are none.
@@ -256,8 +301,11 @@ def cluster_command(
     """
     with clear_errors(as_json=as_json):
         if resume is not None:
-            settings, path = RunFolder.existing(resume).read_plan_of(ClusterSettings).settings, resume
+            refuse_others(context, "time", "data_file")
+            more = seconds_of(time, "--time") if is_given(context, "time") else None
+            settings, path = go_on(resume, ClusterSettings, GoingOn(more, data_file)), resume
         else:
+            refuse_without_resume(data_file)
             source = data or DEFAULT_TABLE
             settings = ClusterSettings(
                 source,
@@ -366,6 +414,8 @@ def predict_command(
 
 app.command("explain")(explain_command)
 app.command("run", context_settings=RUN_SETTINGS)(run_command)
+app.command("compare")(compare_command)
+app.command("serve")(serve_command)
 
 
 @app.command("report")

@@ -36,6 +36,8 @@ class Data(TypedDict):
     metric: Metric
     n_train: int
     n_test: int
+    division: NotRequired[str | None]  # how rows were divided, in words
+    weights: NotRequired[str | None]  # the column that says how much rows count
 
 
 class Alert(TypedDict):
@@ -171,6 +173,7 @@ class Scores(TypedDict):
     fn: list[int]
     default: float
     tuned: float | None
+    tuned_for: NotRequired[str | None]  # what the tuned cut-off gives out of fold, in words
     at: int | None  # index of the cut-off that gives the model's own predictions; None where no cut-off does
 
 
@@ -280,6 +283,25 @@ class Description(TypedDict):
     notes: list[str]
 
 
+class Costs(TypedDict):
+    """Costs of mistakes (true classes down, predicted ones across), and the mean cost of a test row."""
+
+    labels: list[str]
+    matrix: list[list[float]]
+    cost: float  # by the decision
+    likeliest: float  # by the likeliest label
+    constant: float  # by the one label for all that costs least
+    reading: str
+
+
+class Refit(TypedDict):
+    """A final model that learned from the test rows too, after another was tested."""
+
+    n_rows: int
+    tested_model: str  # the file of the one that was tested
+    reading: str
+
+
 class Content(TypedDict):
     """A whole report."""
 
@@ -303,6 +325,8 @@ class Content(TypedDict):
     errors: list[RowError] | None
     explained: NotRequired[ModelExplained | None]
     learning: Learning | None
+    costs: NotRequired[Costs | None]
+    refit: NotRequired[Refit | None]
     notes: NotRequired[list[str]]
     warnings: list[str]
     seconds: dict[str, float]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,9 +18,11 @@ from mercer._report.content import Learning
 from mercer._report.numbers import number
 from mercer._report.scoring import Scoring
 from mercer._tables import IntArray, Table
+from mercer._weighted import fit_weighted
 
 _SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 _N_FOLDS = 5
+_N_FOLDS_IN_TIME = 3  # the latest, as the first learn from few rows
 _FEWEST_ROWS = 10
 _SLACK = 1.2  # fits are rarely quicker than in proportion to their rows
 
@@ -34,19 +36,42 @@ class _Points:
     test: list[list[float]] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Learner:
+    """How rows are divided and weighed where a model learns from some of them.
+
+    `splits` are pairs of rows to fit and rows held out. Of rows in time fewer are the latest ones.
+    """
+
+    splits: Sequence[tuple[IntArray, IntArray]]
+    weights: Any = None
+    is_in_time: bool = False
+
+    def weights_of(self, rows: IntArray) -> Any:
+        return None if self.weights is None else self.weights[rows]
+
+
 def learning_curve(
-    model: Any, table: Table, y: Any, strata: IntArray | None, scoring: Scoring, seed: int, deadline: float
+    model: Any,
+    table: Table,
+    y: Any,
+    strata: IntArray | None,
+    scoring: Scoring,
+    seed: int,
+    deadline: float,
+    learner: Learner | None = None,
 ) -> tuple[Learning | None, str | None]:
     """Scores on fitted and on held-out rows at up to five sizes and five folds, and a note where that was cut short.
 
     The folds and the order of rows within them depend on the seed alone: a shorter time gives fewer folds and sizes, not other
-    ones. `strata` are the classes of the rows.
+    ones. `strata` are the classes of the rows; without a `learner` folds are drawn at random.
     """
     y, points, note = np.asarray(y), _Points(), None
     try:
-        folds = list(_folds(table.n_rows, strata, seed))
+        learner = learner or Learner(list(_splits(table.n_rows, strata, seed)))
+        folds = list(_folds(learner, strata, seed))
         sizes = np.unique([max(int(share * min(len(fit) for fit, _ in folds)), _FEWEST_ROWS) for share in _SHARES])
-        note = _collect(points, model, table, y, folds, sizes.tolist(), scoring, deadline)
+        note = _collect(points, model, table, y, folds, sizes.tolist(), scoring, deadline, learner)
     except Exception as error:  # a model that cannot be refitted on fewer rows still deserves its report
         note = f"Learning curve: a fit on fewer rows failed ({type(error).__name__}: {_one_line(error)})."
     if not points.n_train:
@@ -59,14 +84,22 @@ def _one_line(error: Exception) -> str:
     return text if len(text) <= 200 else text[:197] + "..."
 
 
-def _folds(n_rows: int, strata: IntArray | None, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
-    """Rows to fit and rows held out; any beginning of the rows to fit has about the classes of the whole."""
+def _splits(n_rows: int, strata: IntArray | None, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """Rows to fit and rows held out, at random."""
     fewest = n_rows if strata is None else int(np.bincount(strata)[np.unique(strata)].min())
     n_folds = min(_N_FOLDS, fewest)
     if n_folds < 2:
         raise ValueError("a class has fewer than two rows" if strata is not None else "there are fewer than two rows")
     splitter = (KFold if strata is None else StratifiedKFold)(n_folds, shuffle=True, random_state=seed)
-    for index, (fit, held) in enumerate(splitter.split(np.zeros(n_rows), strata)):
+    yield from splitter.split(np.zeros(n_rows), strata)
+
+
+def _folds(learner: Learner, strata: IntArray | None, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """The same with rows to fit in an order whose every beginning has about the classes of the whole, or is the latest."""
+    for index, (fit, held) in enumerate(learner.splits[-(_N_FOLDS_IN_TIME if learner.is_in_time else _N_FOLDS) :]):
+        if learner.is_in_time:
+            yield fit[::-1], held
+            continue
         order = np.random.default_rng([seed, index]).permutation(fit)
         if strata is not None:
             order = order[_interleaved(strata[order])]
@@ -91,6 +124,7 @@ def _collect(
     sizes: list[int],
     scoring: Scoring,
     deadline: float,
+    learner: Learner,
 ) -> str | None:
     """Fill `points`, smallest size first; the time of a fit tells how many folds of the next size there is time for."""
     per_row = 0.0
@@ -103,9 +137,9 @@ def _collect(
         train, test = [], []
         for fit, held in folds[:n_folds]:
             rows = fit[: min(size, len(fit))]
-            fitted = clone(model).fit(table.take(rows), y[rows])
-            train.append(scoring(fitted, table.take(rows), y[rows]))
-            test.append(scoring(fitted, table.take(held), y[held]))
+            fitted = fit_weighted(clone(model), table.take(rows), y[rows], learner.weights_of(rows))
+            train.append(scoring(fitted, table.take(rows), y[rows], learner.weights_of(rows)))
+            test.append(scoring(fitted, table.take(held), y[held], learner.weights_of(held)))
             if time.monotonic() > deadline:
                 break
         per_row = (time.monotonic() - start) / (len(test) * size)

@@ -58,12 +58,13 @@ class MeasureTable:
 
         def score(count: FloatArray) -> float:
             drawn = np.repeat(np.arange(len(count)), count.astype(np.intp))
-            return self.scoring(found.stand_in(drawn), np.zeros((len(drawn), 1)), found.truth(drawn))
+            weights = None if bootstrap.weights is None else bootstrap.weights[drawn]
+            return self.scoring(found.stand_in(drawn), np.zeros((len(drawn), 1)), found.truth(drawn), weights)
 
         def scores(counts: FloatArray) -> FloatArray:
             return np.array([score(count) for count in counts])
 
-        fewer = replace(bootstrap, n_resamples=_N_SCORER_RESAMPLES)
+        fewer = replace(bootstrap, n_resamples=_N_SCORER_RESAMPLES, weights=None)  # the scorer itself takes them
         estimate = resampled({"score": scores}, fewer, LEVEL)["score"]
         words = "the measure that models were compared by"
         self._append(self.scoring.name, self.scoring.label, words, not self.scoring.is_loss, True, estimate)
@@ -85,30 +86,34 @@ class MeasureTable:
         )
 
 
-def class_measures(found: ClassPredictions, scoring: Scoring, random: np.random.RandomState) -> list[Measure]:
-    """The measures of a classifier on test rows."""
+def class_measures(
+    found: ClassPredictions, scoring: Scoring, random: np.random.RandomState, weights: FloatArray | None = None
+) -> list[Measure]:
+    """The measures of a classifier on test rows, which count by their weights."""
     names = list(_OF_TWO if found.n_classes == 2 else _OF_MANY)
     if len(np.unique(found.true)) < found.n_classes:
         names = [name for name in names if name not in _OF_ALL_CLASSES]
-    bootstrap = _bootstrap(len(found.true), random, found.true)
+    bootstrap = _bootstrap(len(found.true), random, weights, found.true)
     table = MeasureTable(scoring)
     for name, estimate in assess_classes(found, names, bootstrap, LEVEL).items():
         table.add(name, estimate)
     return table.finished(found, bootstrap)
 
 
-def regression_measures(found: NumberPredictions, scoring: Scoring, random: np.random.RandomState) -> list[Measure]:
-    """The measures of a regressor on test rows."""
+def regression_measures(
+    found: NumberPredictions, scoring: Scoring, random: np.random.RandomState, weights: FloatArray | None = None
+) -> list[Measure]:
+    """The measures of a regressor on test rows, which count by their weights."""
     names = (*_OF_NUMBERS, "mse") if scoring.measure == "mse" else _OF_NUMBERS
-    bootstrap = _bootstrap(len(found.true), random)
+    bootstrap = _bootstrap(len(found.true), random, weights)
     table = MeasureTable(scoring)
     for name, estimate in assess_numbers(found, names, bootstrap, LEVEL).items():
         table.add(name, estimate)
     return table.finished(found, bootstrap)
 
 
-def _bootstrap(n_rows: int, random: np.random.RandomState, strata: Any = None) -> Bootstrap:
-    return Bootstrap(n_rows, _N_RESAMPLES, random, strata, most_draws=_MOST_DRAWS)
+def _bootstrap(n_rows: int, random: np.random.RandomState, weights: FloatArray | None, strata: Any = None) -> Bootstrap:
+    return Bootstrap(n_rows, _N_RESAMPLES, random, strata, most_draws=_MOST_DRAWS, weights=weights)
 
 
 def measures_per_class(found: ClassPredictions) -> list[ClassMeasures]:

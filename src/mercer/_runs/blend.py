@@ -30,11 +30,12 @@ class Blend:
 
 def find_blend(folds: Folds, predictions: Sequence[Any]) -> Blend:
     """`predictions` hold one array a model, over the training rows."""
-    held_out, scores = np.empty_like(predictions[0]), []
-    for train, test in folds.splits:
-        held_out[test] = _mix(predictions, _choose(folds, predictions, train))[test]
+    held_out, scores = np.full_like(predictions[0], np.nan), []
+    for _, test in folds.splits:
+        others = np.setdiff1d(folds.held, test)
+        held_out[test] = _mix(predictions, _choose(folds, predictions, others))[test]
         scores.append(_score(folds, held_out, test))
-    counts = _choose(folds, predictions, np.arange(len(folds.y)))
+    counts = _choose(folds, predictions, folds.held)
     return Blend(tuple(int(count) for count in counts), tuple(scores), held_out)
 
 
@@ -63,4 +64,4 @@ def _score(folds: Folds, prediction: Any, rows: Any) -> float:
     else:
         labels = np.asarray(classes)
         model = stand_in(choose_labels(known, labels), classes=labels, probability=known)
-    return float(folds.scorer(model, np.zeros((len(rows), 1)), folds.y[rows]))
+    return folds.problem.metric.score(model, np.zeros((len(rows), 1)), folds.y[rows], folds.weights_of(rows))

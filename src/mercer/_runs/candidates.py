@@ -18,6 +18,7 @@ from mercer._runs.errors import RunError
 from mercer._runs.problem import Problem
 from mercer._runs.settings import Settings
 from mercer._tuning import Space
+from mercer._weighted import takes_weights
 
 
 @dataclass(frozen=True)
@@ -47,22 +48,29 @@ def find_candidates(problem: Problem, settings: Settings) -> tuple[list[Candidat
             estimator = cls(**cls._candidate_params)
             if "random_state" in estimator.get_params(deep=False):
                 estimator.set_params(random_state=settings.seed)
-            if _lacks_probabilities(estimator, problem, settings):
-                skipped.append(Skipped(name, "it has no probabilities, which --intervals needs"))
+            if problem.weights is not None and not takes_weights(estimator):
+                skipped.append(Skipped(name, "it learns from no weights of rows, which --weights asks for"))
+            elif _lacks_probabilities(estimator, problem, settings):
+                skipped.append(Skipped(name, f"it has no probabilities, which {_who_needs_probabilities(settings)} needs"))
             else:
                 chosen.append(Candidate(name, estimator, dict(cls._search_space or {})))
         else:
             skipped.append(Skipped(name, reason))
     if not chosen:
-        is_narrowed = settings.intervals is not None and problem.classes is not None
-        hint = " --intervals leaves out those without probabilities." if is_narrowed else ""
+        who = _who_needs_probabilities(settings)
+        hint = f" {who} leaves out those without probabilities." if who and problem.classes is not None else ""
         raise RunError(f"no model is left to try for {problem.task}. `mercer models` lists them.{hint}")
     return chosen, skipped
 
 
+def _who_needs_probabilities(settings: Settings) -> str | None:
+    """The option that classifiers without probabilities cannot serve: sets of labels, or a decision by costs."""
+    return "--intervals" if settings.intervals is not None else "--costs" if settings.costs is not None else None
+
+
 def _lacks_probabilities(estimator: Any, problem: Problem, settings: Settings) -> bool:
-    """Whether a classifier cannot make the sets of labels that are asked for."""
-    is_asked = settings.intervals is not None and problem.classes is not None
+    """Whether a classifier cannot give what is asked for."""
+    is_asked = _who_needs_probabilities(settings) is not None and problem.classes is not None
     return is_asked and not hasattr(estimator, "predict_proba")
 
 

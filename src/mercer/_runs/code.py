@@ -14,17 +14,17 @@ from mercer._runs.settings import RunSettings
 _WIDTH = 100
 
 
-def read_call(settings: RunSettings, source: Path) -> str:
-    """The expression that reads the table of a run, blank lines left out."""
+def read_call(settings: RunSettings, source: Path, data: str = "DATA", *more: str) -> str:
+    """The expression that reads a table as a run does, blank lines left out; `data` is the name of the file's path."""
     if is_parquet(source):
-        return "pl.read_parquet(DATA)"
+        return f"pl.read_parquet({data})"
     file = settings.file
     options = [f"separator={separator_of(source, file)!r}", f"null_values={list(file.nulls)!r}"]
     if file.decimal_comma:
         options.append("decimal_comma=True")
     if file.encoding.lower() != "utf-8":
         options.append(f"encoding={file.encoding!r}")
-    lines = ["DATA", "infer_schema_length=None", "try_parse_dates=True", *options]
+    lines = [data, *more, "infer_schema_length=None", "try_parse_dates=True", *options]
     call = "pl.read_csv(\n" + "".join(f"    {line},\n" for line in lines) + ")"
     return f"{call}.filter(~pl.all_horizontal(pl.all().is_null()))"
 

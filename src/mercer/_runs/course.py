@@ -12,9 +12,9 @@ from typing import Any, Generic
 import mercer
 from mercer._report import check, write_html, write_json
 from mercer._runs.clock import Clock, OutOfTime
-from mercer._runs.folder import Asked, RunFolder, digest_of
+from mercer._runs.folder import Asked, RunFolder
 from mercer._runs.settings import RunSettings
-from mercer._runs.sources import source_of, unchanged_source
+from mercer._runs.sources import Sources
 
 
 @dataclass(frozen=True)
@@ -23,23 +23,27 @@ class Start(Generic[Asked]):
 
     path: Path
     settings: Asked
-    source: Path
+    sources: Sources
     _resumed: RunFolder | None
+
+    @property
+    def source(self) -> Path:
+        """The file that is learnt from."""
+        return self.sources.data
 
     @classmethod
     def of(cls, settings: Asked, path: Path, *, resume: bool) -> Start[Asked]:
         if not resume:
-            return cls(path, settings, source_of(settings), None)
+            return cls(path, settings, Sources.of(settings), None)
         folder = RunFolder.existing(path)
         plan = folder.read_plan_of(type(settings))
-        return cls(path, plan.settings, unchanged_source(plan), folder)
+        return cls(path, plan.settings, Sources.of_plan(plan), folder)
 
     def folder(self, schema: Mapping[str, Any]) -> RunFolder:
         """The folder of the run, made when it is asked for: what is wrong with the table is said before there is one."""
         if self._resumed is not None:
             return self._resumed
-        kinds = {name: str(kind) for name, kind in schema.items()}
-        return RunFolder.begin(self.path, self.settings, digest_of(self.source), kinds)
+        return self.sources.begin(self.path, self.settings, schema)
 
 
 class StagedSearch:

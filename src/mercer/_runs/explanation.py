@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,11 +62,35 @@ class Asked:
 
 
 class Explaining:
-    """A run and a file whose rows are explained."""
+    """A run and a file, or a table, whose rows are explained."""
 
     def __init__(self, run: Path, data: Path, asked: Asked) -> None:
-        self.run, self.data, self._asked = run, data, asked
         stored = StoredModel.of(run)
+        self._take_run(stored, asked)
+        self._options = stored.options(asked.separator, asked.encoding)
+        stored.check_columns(data, self._options)
+        self._take_rows(data, *read_table(data, self._options, stored.schema()))
+
+    @classmethod
+    def of_run(cls, stored: StoredModel, asked: Asked) -> Explaining:
+        """The run alone, for rows that are yet to come (`with_row`)."""
+        found = cls.__new__(cls)
+        found._take_run(stored, asked)
+        return found
+
+    def with_row(self, source: str, row: pl.DataFrame, texts: dict[str, str], label: Any = None) -> Explaining:
+        """The same run with a table of one row; `texts` are its values as they were given, `label` the class to explain."""
+        found = copy.copy(self)
+        if label is not None:
+            found._asked = replace(self._asked, label=str(label))
+            found._label = found._chosen_label()
+        found._take_rows(Path(source), row, np.ones(1, dtype=np.intp))
+        found._texts = {name: texts[name] for name in self.columns}
+        return found
+
+    def _take_run(self, stored: StoredModel, asked: Asked) -> None:
+        run = stored.folder.path
+        self.run, self._asked = run, asked
         if not isinstance(stored.plan.settings, Settings):
             raise RunError(
                 f"{run}: this is a run of `mercer {stored.plan.settings.command}`; runs of `mercer train` are explained."
@@ -80,12 +105,13 @@ class Explaining:
         if asked.margin is not None and self.found.classes is not None:
             raise RunError(f"--margin {asked.margin:g}: the model predicts classes; a margin is for numbers.")
         self._label = self._chosen_label()
-        self._options = stored.options(asked.separator, asked.encoding)
-        stored.check_columns(data, self._options)
         self.columns = list(self.found.reports())
         self.kinds = {name: column.kind for name, column in self.found.reports().items()}
-        rows, self._numbers = read_table(data, self._options, stored.schema())
         self.sample = TrainingSample.read(stored.folder.sample)
+
+    def _take_rows(self, data: Path, rows: pl.DataFrame, numbers: npt.NDArray[np.intp]) -> None:
+        self.data, self._numbers = data, numbers
+        self._texts: dict[str, str] | None = None
         self.table, self.rows = _alike(self.sample.X, rows, self.kinds, data)
         chosen = np.random.default_rng(self.settings.seed).permutation(self.table.height)[:_N_BACKGROUND]
         self.background = self.table[np.sort(chosen)]
@@ -119,6 +145,8 @@ class Explaining:
 
     def texts(self, place: int) -> dict[str, str]:
         """The values of a row as they are written in the file."""
+        if self._texts is not None:
+            return self._texts
         if is_parquet(self.data):
             return {name: as_text(self.rows[name][place]) for name in self.columns}
         texts = read_texts(self.data, self._options)

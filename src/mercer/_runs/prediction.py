@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from mercer._labels import choose_codes
+from mercer._runs.decision import Decision
 from mercer._runs.errors import RunError
 from mercer._runs.intervals import Calibration
 from mercer._runs.reading import scan_batches
@@ -36,53 +39,100 @@ def predict_file(
     """Write a prediction for every row, with probabilities of classes and the run's intervals. Returns the number of rows."""
     check_table_path(out)
     stored = StoredModel.of(run)
-    options, model = stored.options(separator, encoding), stored.model
-    is_class_model = stored.is_trained and hasattr(model, "classes_")
-    if threshold is not None and (not is_class_model or len(model.classes_) != 2 or not hasattr(model, "predict_proba")):
-        raise RunError(f"--threshold {threshold:g}: the model has no probabilities of two classes.")
+    options = stored.options(separator, encoding)
+    rule, classes = LabelRule.of(stored, threshold), stored.classes
     stored.check_columns(data, options, keep)
     calibration = Calibration.of_run(stored.folder, stored.plan.settings)
-    classes = model.classes_ if is_class_model else None
     if calibration is not None and (taken := set(keep) & set(calibration.columns(classes))):
         raise RunError(f"--keep {min(taken)}: the run writes a column of its own of this name (train --intervals).")
     batches = scan_batches(data, options, schema=stored.schema())
-    predict = _predict if stored.is_trained else _label
-    tables = (predict(model, batch, keep, threshold) for batch in batches)
-    if calibration is not None:
-        as_text = out is None or out.suffix == ".csv"
-        tables = (calibration.beside(table, PREDICTION, classes, as_text=as_text) for table in tables)
+    as_text = out is None or out.suffix == ".csv"
+    tables = (prediction_table(stored, calibration, batch, keep, rule, as_text=as_text) for batch in batches)
     if out is None:
         return print_tables(tables)
     return write_tables(tables, out)
 
 
-def _predict(model: Any, batch: pl.DataFrame, keep: Sequence[str], threshold: float | None) -> pl.DataFrame:
-    import polars as pl
+@dataclass(frozen=True)
+class Predicted:
+    """What a model says of some rows: numbers, labels or clusters, and probabilities where it has them."""
 
-    kept = {name: batch[name] for name in keep}
+    values: npt.NDArray[Any]
+    labels: npt.NDArray[Any] | None  # of the columns of `probability`
+    probability: npt.NDArray[Any] | None
+
+    @property
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The probabilities, a column each."""
+        if self.probability is None or self.labels is None:
+            return {}
+        return {f"probability_{label}": self.probability[:, place] for place, label in enumerate(self.labels.tolist())}
+
+
+@dataclass(frozen=True)
+class LabelRule:
+    """How probabilities become labels: by the cut-off that is asked for, by what costs made of them, or by the likeliest."""
+
+    asked: float | None = None  # the least probability of the second of two classes
+    decision: Decision | None = None  # of the run, where costs were given
+
+    @classmethod
+    def of(cls, stored: StoredModel, asked: float | None) -> LabelRule:
+        classes = stored.classes
+        if asked is not None and (classes is None or len(classes) != 2 or not hasattr(stored.model, "predict_proba")):
+            raise RunError(f"--threshold {asked:g}: the model has no probabilities of two classes.")
+        return cls(asked, Decision.of_run(stored.folder, stored.plan.settings))
+
+    @property
+    def threshold(self) -> float | None:
+        """The cut-off that is in force, if there is one."""
+        return self.asked if self.asked is not None or self.decision is None else self.decision.threshold
+
+    def codes(self, probability: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+        """The place of the label of each row."""
+        if self.asked is not None:
+            return (probability[:, 1] >= self.asked).astype(np.intp)
+        return choose_codes(probability, probability.shape[1]) if self.decision is None else self.decision.codes(probability)
+
+
+def predict_rows(stored: StoredModel, rows: Any, rule: LabelRule) -> Predicted:
+    """The prediction of each row of a table, of any library; the cluster, where the model is one of clusters."""
+    model = stored.model
+    if not stored.is_trained:
+        return _label_rows(model, rows)
     if not hasattr(model, "classes_"):
-        return pl.DataFrame({**kept, PREDICTION: np.asarray(model.predict(batch), dtype=float)})
+        return Predicted(np.asarray(model.predict(rows), dtype=float), None, None)
     if not hasattr(model, "predict_proba"):
-        return pl.DataFrame({**kept, PREDICTION: model.predict(batch)})
-    probability = model.predict_proba(batch)
-    if threshold is None:
-        codes = choose_codes(probability, len(model.classes_))
-    else:
-        codes = (probability[:, 1] >= threshold).astype(np.intp)
-    columns = {f"probability_{label}": probability[:, place] for place, label in enumerate(model.classes_.tolist())}
-    return pl.DataFrame({**kept, PREDICTION: model.classes_[codes], **columns})
+        return Predicted(model.predict(rows), None, None)
+    probability = model.predict_proba(rows)
+    return Predicted(model.classes_[rule.codes(probability)], model.classes_, probability)
 
 
-def _label(model: Any, batch: pl.DataFrame, keep: Sequence[str], threshold: float | None) -> pl.DataFrame:
+def _label_rows(model: Any, rows: Any) -> Predicted:
     """The cluster of each row, and its probability of each cluster where the method has probabilities of its own."""
+    clusters = np.asarray(model.predict(rows), dtype=np.int64)
+    if not (hasattr(model.steps[-1][1], "means_") and hasattr(model, "predict_proba")):
+        return Predicted(clusters, None, None)
+    probability = model.predict_proba(rows)
+    return Predicted(clusters, np.arange(probability.shape[1]), probability)
+
+
+def prediction_table(
+    stored: StoredModel,
+    calibration: Calibration | None,
+    rows: pl.DataFrame,
+    keep: Sequence[str],
+    rule: LabelRule,
+    *,
+    as_text: bool,
+) -> pl.DataFrame:
+    """What a file of predictions holds of some rows. `as_text`: for a file that holds no lists."""
     import polars as pl
 
-    columns: dict[str, Any] = {name: batch[name] for name in keep}
-    columns[CLUSTER] = np.asarray(model.predict(batch), dtype=np.int64)
-    if hasattr(model.steps[-1][1], "means_") and hasattr(model, "predict_proba"):
-        probability = model.predict_proba(batch)
-        columns |= {f"probability_{cluster}": probability[:, cluster] for cluster in range(probability.shape[1])}
-    return pl.DataFrame(columns)
+    found = predict_rows(stored, rows, rule)
+    name = PREDICTION if stored.is_trained else CLUSTER
+    table = pl.DataFrame({**{column: rows[column] for column in keep}, name: found.values, **found.columns})
+    return table if calibration is None else calibration.beside(table, name, stored.classes, as_text=as_text)
 
 
 def check_table_path(out: Path | None) -> None:

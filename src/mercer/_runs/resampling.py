@@ -20,7 +20,7 @@ def find_resamplers(problem: Problem, columns: Sequence[ColumnReport], seed: int
 
     Rows are repeated whatever they hold; rows between others are made of numbers alone, as there is nothing between two words.
     """
-    if problem.classes is None:
+    if problem.classes is None or problem.weights is not None:  # a weight cannot follow its row through a resampler
         return {}
     counts = np.unique(problem.y[problem.train], return_counts=True)[1]
     if counts.min() >= RARE * counts.sum() or counts.min() < LEAST_ROWS:

@@ -170,6 +170,7 @@ class Search(StagedSearch):
                 {f"{ESTIMATOR}__{parameter}": space for parameter, space in self._candidates[name].space.items()},
                 scoring=self.folds.problem.metric.name,
                 cv=self.folds.splits,
+                sample_weight=self.folds.weights,
                 time_limit=max(seconds, 0.5),
                 n_trials=self._n_trials(name),
                 storage=self.folder.trials,
@@ -288,13 +289,16 @@ class Search(StagedSearch):
         members = [(member, self.make(member)) for member in weights]
         return make_blend(members, list(weights.values()), is_classifier=self.folds.problem.classes is not None)
 
-    def held_out(self, name: str) -> Any:
-        """Predictions of every training row by fits of a model that have not seen it; those that the search left out are made.
+    def held_out(self, name: str) -> tuple[Any, Any]:
+        """Rows (places among those of training) and what fits that have not seen them predict for them.
+
+        What the search left out is made here.
 
         Nothing of that is written down: where tuning was interrupted, a resumed run may find other parameters.
         """
+        rows = self.folds.held
         if name == BLEND:
-            return self._blended
+            return rows, self._blended[rows]
         entry = self.board.get(name)
         stage = TUNED if entry.params else DEFAULT
         is_settled = stage == DEFAULT or bool(self.folder.journal.of("tuned", model=name))
@@ -305,7 +309,8 @@ class Search(StagedSearch):
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they say the same as those of the final fit
-            return self.folds.assemble(of_fold)
+            found = self.folds.assemble(of_fold)
+        return rows, None if found is None else found[rows]
 
 
 def _plain(value: Any) -> Any:

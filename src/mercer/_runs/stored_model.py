@@ -40,6 +40,11 @@ class StoredModel:
         """Whether it predicts a target; the others are models of clusters."""
         return isinstance(self.plan.settings, Settings)
 
+    @property
+    def classes(self) -> Any:
+        """The labels that it predicts; None where it predicts numbers or clusters."""
+        return getattr(self.model, "classes_", None) if self.is_trained else None
+
     def options(self, separator: str | None, encoding: str | None) -> FileOptions:
         """How a file of new rows is read: as the one that the run learnt from, where nothing else is said."""
         own = self.plan.settings.file

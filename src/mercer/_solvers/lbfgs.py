@@ -11,6 +11,7 @@ from mercer._arrays import FloatArray
 from mercer._solvers.descent import Descent, SmoothProblem, dot
 from mercer._solvers.linear_loss import Evaluation, LinearLoss, LinearRows, SparseLinearRows
 from mercer._solvers.newton import HessianFactor, newton_direction
+from mercer._solvers.parted_rows import PartedLinearRows
 from mercer._solvers.softmax import SoftmaxLoss
 from mercer._solvers.sparse_dual import Labels
 from mercer._trace import Record
@@ -18,6 +19,9 @@ from mercer._trace import Record
 MEMORY = 10
 LEAST_CURVATURE = 1e-12  # of a column against the largest, where there is no penalty
 MOST_GRAM_COLUMNS = 400  # beyond, only the norms of the columns are used
+
+
+MOST_PASSES = 4  # that make intercepts optimal at the end
 
 
 class Preconditioner:
@@ -29,11 +33,10 @@ class Preconditioner:
     """
 
     def __init__(self, rows: LinearRows, weights: FloatArray | None, *, has_intercept: bool) -> None:
-        ones = np.ones(rows.n_rows) if weights is None else weights
-        self._total = float(ones.sum())
+        self._total = float(rows.n_rows if weights is None else weights.sum())
         self._vectors: FloatArray | None = None
         if rows.n_features <= MOST_GRAM_COLUMNS:
-            _, sums = rows.weighted_sums(np.zeros(rows.n_rows), ones)
+            sums = _column_products(rows, weights)
             if not np.isfinite(sums).all():
                 raise FloatingPointError("the products of the columns of X overflow")
             # Without intercepts nothing takes up a common shift of the rows: it is curved as any other direction.
@@ -41,7 +44,7 @@ class Preconditioner:
             gram = sums[:-1, :-1] - self._total * np.outer(self._means, self._means)
             self.squares, self._vectors = np.linalg.eigh(gram)
         else:
-            means, squares = rows.column_moments(ones)
+            means, squares = _column_moments(rows, weights)
             self._means = means if has_intercept else np.zeros(rows.n_features)
             self.squares = squares + self._total * (means - self._means) ** 2
         self.squares = np.maximum(self.squares, 0)
@@ -64,6 +67,19 @@ class Preconditioner:
         coef = classes @ parts
         intercept = classes @ ((classes.T @ of_intercept) / np.maximum(shares * self._total, np.finfo(np.float64).tiny))
         return np.column_stack([coef, intercept - coef @ self._means])
+
+
+def _column_products(rows: LinearRows, weights: FloatArray | None) -> FloatArray:
+    """X' diag(weights) X, the column of ones last."""
+    if isinstance(rows, PartedLinearRows):
+        return rows.gram(weights)
+    return rows.weighted_sums(np.zeros(rows.n_rows), np.ones(rows.n_rows) if weights is None else weights)[1]
+
+
+def _column_moments(rows: LinearRows, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    if isinstance(rows, PartedLinearRows):
+        return rows.column_squares(weights)
+    return rows.column_moments(np.ones(rows.n_rows) if weights is None else weights)
 
 
 class Lbfgs(Descent):
@@ -204,11 +220,27 @@ class SoftmaxLbfgs(Lbfgs):
     def _settle_intercepts(self) -> None:
         """Make the intercepts optimal, so that the gap is one. Two passes over X."""
         problem = self.problem
+        if isinstance(problem.rows, PartedLinearRows):
+            return self._settle_by_passes()
         lines = self.point.reshape(problem.shape).copy()
         labels = Labels(problem.codes, problem.weights, has_reference=problem.has_reference, n_threads=1)
         lines[:, -1] += labels.optimal_intercept(problem.rows.output_values(lines))
         self.point = lines.ravel()
         self.at = problem.evaluate(self.point)
+
+    def _settle_by_passes(self) -> None:
+        """The same by Newton's steps in the intercepts, each a pass, for rows whose values are not kept."""
+        for _ in range(MOST_PASSES):
+            gradient = self.at.gradient.reshape(self.problem.shape)[:, -1]
+            if np.abs(gradient).max() <= np.finfo(np.float64).eps * self.problem.total_weight:
+                return
+            assert self.at.curvature is not None
+            lines = self.point.reshape(self.problem.shape).copy()
+            lines[:, -1] -= np.linalg.lstsq(self.at.curvature, gradient, rcond=1e-12)[0]
+            later = self.problem.evaluate(lines.ravel())
+            if not later.value <= self.at.value:
+                return
+            self.point, self.at = lines.ravel(), later
 
     def _precondition(self, vector: FloatArray) -> FloatArray:
         problem, curvature = self.problem, self.at.curvature

@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from mercer._arrays import FloatArray
 from mercer._matrix import DenseMatrix, Matrix, SparseMatrix
 from mercer._native import kernels
+from mercer._parts.passes import is_parted
 
 Codes = npt.NDArray[np.int32]
 
@@ -94,6 +95,10 @@ class SparseLinearRows(SparseMatrix):
 
 def make_linear_rows(X: Any, *, is_shifted: bool, n_threads: int) -> LinearRows:
     """Dense rows are shifted if there is an intercept to take the shift up."""
+    if is_parted(X):
+        from mercer._solvers.parted_rows import PartedLinearRows
+
+        return PartedLinearRows(X, is_shifted=is_shifted)  # type: ignore[return-value]  # for solvers that form no vector of rows
     if sp.issparse(X):
         return SparseLinearRows(X, n_threads=n_threads)
     return DenseLinearRows(X, is_shifted=is_shifted, n_threads=n_threads)

@@ -15,7 +15,9 @@ import numpy as np
 from mercer._arrays import FloatArray
 from mercer._lazy import lazy_property
 from mercer._native import kernels
+from mercer._parts.passes import rowwise
 from mercer._solvers.linear_loss import Codes, Evaluation, LinearRows
+from mercer._solvers.parted_rows import PartedLinearRows
 
 LOGISTIC = kernels.RowLoss("logistic", 0.0)
 
@@ -76,7 +78,8 @@ class SoftmaxLoss:
     @lazy_property
     def _targets(self) -> FloatArray:
         """One for the rows of a binary problem that are not of the reference class."""
-        return 1.0 - self.codes
+        targets: FloatArray = rowwise(_as_targets, self.codes)
+        return targets
 
     def moved(self, point: FloatArray, at: Evaluation, l2: float) -> Evaluation:
         """What another penalty's evaluation `at` the same point becomes under this one: no pass over X."""
@@ -93,26 +96,12 @@ class SoftmaxLoss:
 
     def probabilities(self, point: FloatArray) -> FloatArray:
         """Of the outputs, a line a row; those of the reference are what is missing to one."""
-        raw = self.rows.output_values(point.reshape(self.shape))
-        top = np.maximum(raw.max(axis=1, keepdims=True), 0) if self.has_reference else raw.max(axis=1, keepdims=True)
-        raw = np.exp(raw - top)
-        total = raw.sum(axis=1, keepdims=True)
-        probabilities: FloatArray = raw / (total + np.exp(-top) if self.has_reference else total)
-        return probabilities
+        return probabilities(self.rows, point.reshape(self.shape), has_reference=self.has_reference)
 
     def _loss_hessian(self, lines: FloatArray) -> FloatArray:
-        """K (K + 1) / 2 weighted sums over the rows. O(n K^2 d^2)."""
-        n_outputs, q = self.shape
-        p = self.probabilities(lines)
-        weighted = p if self.weights is None else p * self.weights[:, None]
-        hessian = np.empty((n_outputs, q, n_outputs, q))
-        nothing = np.zeros(self.rows.n_rows)
-        for k in range(n_outputs):
-            for other in range(k + 1):
-                share = (1 - p[:, k]) if k == other else p[:, other]
-                _, block = self.rows.weighted_sums(nothing, weighted[:, k] * share)
-                hessian[k, :, other] = hessian[other, :, k] = block if k == other else -block
-        return hessian.reshape(n_outputs * q, n_outputs * q)
+        if isinstance(self.rows, PartedLinearRows):
+            return self.rows.softmax_hessian(self.weights, lines, has_reference=self.has_reference)
+        return loss_hessian(self.rows, self.weights, lines, has_reference=self.has_reference)
 
     def _make_regular(self, hessian: FloatArray) -> None:
         """Give curvature to what has none by its nature: intercepts that are not there, and all intercepts together."""
@@ -156,3 +145,32 @@ class SoftmaxLoss:
             values, vectors = values[1:], vectors[:, 1:]
         parts = vectors.T @ gradient / np.maximum(values, least)
         return vectors @ parts, float((parts**2 * values).sum())
+
+
+def _as_targets(codes: Codes) -> FloatArray:
+    return 1.0 - codes
+
+
+def probabilities(rows: LinearRows, lines: FloatArray, *, has_reference: bool) -> FloatArray:
+    """Softmax of the linear values, a line a row; a reference has none of its own."""
+    raw = rows.output_values(lines)
+    top = np.maximum(raw.max(axis=1, keepdims=True), 0) if has_reference else raw.max(axis=1, keepdims=True)
+    raw = np.exp(raw - top)
+    total = raw.sum(axis=1, keepdims=True)
+    shares: FloatArray = raw / (total + np.exp(-top) if has_reference else total)
+    return shares
+
+
+def loss_hessian(rows: LinearRows, weights: FloatArray | None, lines: FloatArray, *, has_reference: bool) -> FloatArray:
+    """Of the summed loss: K (K + 1) / 2 weighted sums over the rows. O(n K^2 d^2)."""
+    n_outputs, q = lines.shape
+    p = probabilities(rows, lines, has_reference=has_reference)
+    weighted = p if weights is None else p * weights[:, None]
+    hessian = np.empty((n_outputs, q, n_outputs, q))
+    nothing = np.zeros(rows.n_rows)
+    for k in range(n_outputs):
+        for other in range(k + 1):
+            share = (1 - p[:, k]) if k == other else p[:, other]
+            _, block = rows.weighted_sums(nothing, weighted[:, k] * share)
+            hessian[k, :, other] = hessian[other, :, k] = block if k == other else -block
+    return hessian.reshape(n_outputs * q, n_outputs * q)

@@ -26,9 +26,11 @@ from mercer._params import (
     check_params,
     check_value,
 )
+from mercer._parts.passes import is_parted
 from mercer.cluster._centres import CentresModel
 from mercer.cluster._lloyd import Problem, check_enough_rows
 from mercer.cluster._lloyd_runs import Starts, run_lloyd
+from mercer.cluster._parted_lloyd import fit_parts
 
 Init = str | Callable[..., Any] | npt.ArrayLike
 
@@ -104,6 +106,8 @@ class KMeans(CentresModel):
     True
     """
 
+    _takes_parts = True
+    _scores_add_up = True
     _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "n_clusters": Integer(1),
@@ -160,6 +164,9 @@ class KMeans(CentresModel):
         """
         params = check_params(self)
         X = check_X(self, X, sparse="csr", finite="deferred")
+        if is_parted(X):
+            ended = fit_parts(self, X, check_weights(sample_weight, X.shape[0], X.dtype), params)
+            return self._finish(*ended, unset=("labels_",))
         check_enough_rows(X.shape[0], params.n_clusters)
         weights = check_weights(sample_weight, X.shape[0], X.dtype)
         n_threads = effective_threads(params.n_jobs)

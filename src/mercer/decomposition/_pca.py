@@ -13,6 +13,7 @@ from mercer._arrays import FloatArray, check_X, require_finite
 from mercer._base import FitTask, fit_method
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, Null, OneOf, RandomState, Real, Rule, check_params
+from mercer._parts.passes import is_parted
 from mercer._random import as_random_state
 from mercer._statistics import ColumnMoments
 from mercer._trace import Outcome
@@ -111,6 +112,7 @@ class PCA(PrincipalComponents):
     [[0.545, 0.838]]
     """
 
+    _takes_parts = True
     _input_tags = ("sparse",)
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "n_components": Null() | Integer(0) | Real(above=0, below=1) | OneOf("mle"),
@@ -220,6 +222,10 @@ def _require_rows(estimator: Any, X: Any) -> None:
 
 def _choose_solver(params: SimpleNamespace, X: Any) -> str:
     """The solver that is meant by "auto"; "gram" is "covariance_eigh" that may give way to "full"."""
+    if is_parted(X):
+        if params.svd_solver not in ("auto", "covariance_eigh"):
+            raise TypeError(f"PCA: svd_solver={params.svd_solver!r} is not there for X in parts; it must be 'covariance_eigh'.")
+        return "covariance_eigh"
     if params.svd_solver != "auto":
         return str(params.svd_solver)
     n_fewer, k = min(X.shape), params.n_components
@@ -291,7 +297,7 @@ def _solve(estimator: Any, X: Any, solver: str, n_components: int | float | str,
 def _by_gram_matrix(X: Any, n_components: int | None, *, may_give_way: bool) -> Spectrum | None:
     """By the smaller Gram matrix; None where it has too few digits and may give way to a decomposition of the rows."""
     n, d = X.shape
-    if n < d and not sp.issparse(X):
+    if n < d and not sp.issparse(X) and not is_parted(X):
         spectrum = _spectra.from_rows(X, n_components)
         return spectrum if spectrum is not None or may_give_way else _spectra.from_columns(X, n_components)
     spectrum = _spectra.from_columns(X, n_components)

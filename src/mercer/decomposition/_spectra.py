@@ -17,6 +17,7 @@ from mercer._arrays import FloatArray, require_no_overflow
 from mercer._matrix import SparseMatrix
 from mercer._native import kernels
 from mercer._parallel import effective_threads
+from mercer._parts.passes import rowwise
 from mercer._statistics import ColumnMoments, Products
 from mercer._trace import Certificate, Status
 from mercer.decomposition._operators import Operator, dense_product, operator_of
@@ -87,9 +88,13 @@ def from_columns(X: Any, n_components: int | None) -> Spectrum:
         means = matrix.column_moments(weights)[0]
         products = Products.of_sparse(matrix, np.empty((n, 0)), weights, means)
     else:
-        products = Products.of(X, np.empty((n, 0), X.dtype), None, is_centred=True, n_threads=effective_threads(None))
+        products = Products.of(X, rowwise(_no_targets, X), None, is_centred=True, n_threads=effective_threads(None))
     covariance = products.gram / (n - 1)
     return from_covariance(products.means, covariance, n_components, X.dtype)
+
+
+def _no_targets(X: FloatArray) -> FloatArray:
+    return np.empty((len(X), 0), X.dtype)
 
 
 def from_covariance(mean: FloatArray, covariance: FloatArray, n_components: int | None, dtype: Any) -> Spectrum:

@@ -11,7 +11,10 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from mercer._arrays import FloatArray
+from mercer._parallel import effective_threads
 from mercer._params import ArrayLike, Having, Null, OneOf, Real
+from mercer._parts.merging import Sums
+from mercer._parts.passes import is_parted, rowwise, total
 from mercer._statistics import ROUNDING, Groups, GroupScatters, pooled_scatter
 from mercer._trace import Certificate, Outcome, Status
 
@@ -39,10 +42,12 @@ class Classes(NamedTuple):
 
     def together(self) -> Classes:
         """The same rows as of one class."""
-        return self._replace(codes=np.zeros_like(self.codes), n_classes=1)
+        return self._replace(codes=rowwise(np.zeros_like, self.codes), n_classes=1)
 
     def rows_of(self, code: int) -> tuple[FloatArray, FloatArray | None]:
         """The rows of a class that have weight, in double precision, and their weights."""
+        if is_parted(self.X):
+            raise TypeError("shrinkage='auto' and covariance_estimator want the rows of a class together, and X lies in parts.")
         picked = self.codes == code
         if self.weights is None:
             return self.X[picked].astype(np.float64), None
@@ -52,10 +57,17 @@ class Classes(NamedTuple):
     def pooled(self, means: FloatArray, factors: FloatArray) -> FloatArray:
         """The scatter of all rows about the means of their classes, in which a row of class k counts factors[k] times its
         weight."""
+        if is_parted(self.X):
+            pooled: FloatArray = total(_pooled, self.X, self.codes, self.weights, means, factors).values[0]
+            return pooled
         of_row = factors[self.codes]
         return pooled_scatter(
             self.X, self.codes, means, of_row if self.weights is None else of_row * self.weights, n_threads=self.n_threads
         )
+
+
+def _pooled(X: FloatArray, codes: Groups, weights: FloatArray | None, means: FloatArray, factors: FloatArray) -> Sums:
+    return Sums((Classes(X, codes, len(means), weights, effective_threads(None)).pooled(means, factors),))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from mercer._linear import linear_predictions
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, Null, OneOf, Real, Rule, check_params
+from mercer._parts.passes import is_parted
 from mercer._posteriors import GenerativeClassifier, log_of, normalized_priors, present_classes, require_finite_rows
 from mercer._statistics import GroupMoments
 from mercer._trace import Outcome
@@ -115,6 +116,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     array([1])
     """
 
+    _takes_parts = True
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {
         "solver": OneOf("svd", "lsqr", "eigen"),
         **COVARIANCE_RULES,
@@ -388,7 +390,7 @@ class _Solver:
         """A matrix A of (n_features, rank) for which A'SA = I, with S the scatter within classes over the weight of the
         rows, and what is left of that equation."""
         X, weights = self._classes.X, self._classes.weights
-        if len(X) > X.shape[1]:
+        if is_parted(X) or len(X) > X.shape[1]:
             covariance = self._classes.pooled(self.mean, np.full(len(self.mean), 1 / self._total))
             correlation, deviations = standardized(covariance, self.mean)
             values, vectors = scipy.linalg.eigh(correlation)

@@ -15,7 +15,14 @@ from mercer._base import FitTask, fit_method
 from mercer._gaussians import LOG_TWO_PI, Gaussians, whitening
 from mercer._parallel import effective_threads
 from mercer._params import Bool, OneOf, Real, Rule, check_params
-from mercer._posteriors import GenerativeClassifier, log_of, normalized_priors, present_classes, require_finite_rows
+from mercer._posteriors import (
+    GenerativeClassifier,
+    log_of,
+    normalized_priors,
+    present_classes,
+    require_finite_rows,
+    rows_of_classes,
+)
 from mercer._statistics import GroupScatters
 from mercer._tuning import Reals, Space
 from mercer.discriminant_analysis._covariances import (
@@ -90,6 +97,7 @@ class QuadraticDiscriminantAnalysis(GenerativeClassifier):
     array([1])
     """
 
+    _takes_parts = True
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {
         "solver": OneOf("svd", "eigen"),
         **COVARIANCE_RULES,
@@ -232,8 +240,7 @@ def _axes(covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def _require_rows(classes: Classes, labels: Any, params: SimpleNamespace) -> None:
     """Refuse classes of one row, and those of too few rows for a covariance that nothing makes regular."""
-    weights = classes.weights
-    n_rows = np.bincount(classes.codes if weights is None else classes.codes[weights > 0], minlength=len(labels))
+    n_rows = rows_of_classes(classes.codes, classes.weights, len(labels))
     if (n_rows == 1).any() and not (params.solver == "svd" and params.reg_param > 0):
         raise ValueError(
             f"QuadraticDiscriminantAnalysis: y has only 1 sample in class {labels[n_rows.argmin()]}, "

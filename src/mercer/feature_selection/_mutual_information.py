@@ -279,23 +279,26 @@ def _numbers_by_codes(y: FloatArray, k: int, x: FloatArray) -> float:
 
 def _counted(codes: Codes, x: FloatArray) -> float:
     """The mutual information of two discrete variables, from their table of counts."""
-    values, places = code_labels(x)
-    n_classes = int(codes.max()) + 1
-    table = np.bincount(places * n_classes + codes, minlength=len(values) * n_classes).reshape(len(values), n_classes)
-    return _of_table(table)
+    return _of_table(_table(x, codes, int(codes.max()) + 1)[1])
 
 
 def _counted_sparse(codes: Codes, entries: tuple[FloatArray, Codes]) -> float:
     """The same for a sparse column: all rows without an entry have one value."""
     data, rows = entries
     n_classes = int(codes.max()) + 1
-    values, places = code_labels(data)
-    table = np.bincount(places * n_classes + codes[rows], minlength=len(values) * n_classes).reshape(len(values), n_classes)
+    values, table = _table(data, codes[rows], n_classes)
     rest = np.bincount(codes, minlength=n_classes) - table.sum(axis=0)
     if (is_zero := values == 0).any():  # an entry that says zero
         table[is_zero] += rest
         return _of_table(table)
     return _of_table(np.vstack([table, rest]))
+
+
+def _table(x: FloatArray, codes: Codes, n_classes: int) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+    """The values of a column, and how often each meets each class."""
+    values, places = code_labels(x)
+    counts = np.bincount(places * n_classes + codes, minlength=len(values) * n_classes)
+    return values, counts.reshape(len(values), n_classes)
 
 
 def _of_table(counts: npt.NDArray[np.intp]) -> float:

@@ -205,7 +205,26 @@ class SelectPercentile(UnivariateSelector):
         return _top_percent(self.scores_, params.percentile)
 
 
-class SelectFpr(UnivariateSelector):
+class SignificanceSelector(UnivariateSelector):
+    """Base of those that go by p-values and a level, each in its way."""
+
+    _needs_p_values = True
+    _parameter_rules: ClassVar[Mapping[str, Rule]] = {"score_func": Function(), "alpha": Real(least=0, most=1)}
+
+    def __init__(self, score_func: Callable[..., Any] = f_classif, *, alpha: float = 5e-2) -> None:
+        self.score_func = score_func
+        self.alpha = alpha
+
+    def _chosen(self, params: SimpleNamespace) -> Mask:
+        assert self.pvalues_ is not None
+        return self._significant(self.pvalues_, params.alpha)
+
+    @staticmethod
+    def _significant(p_values: FloatArray, alpha: float) -> Mask:
+        raise NotImplementedError
+
+
+class SelectFpr(SignificanceSelector):
     """The columns whose p-values are below a level: of columns without any effect a share `alpha` stays (false positives).
 
     Parameters
@@ -234,19 +253,12 @@ class SelectFpr(UnivariateSelector):
     array([ True, False,  True,  True])
     """
 
-    _needs_p_values = True
-    _parameter_rules: ClassVar[Mapping[str, Rule]] = {"score_func": Function(), "alpha": Real(least=0, most=1)}
-
-    def __init__(self, score_func: Callable[..., Any] = f_classif, *, alpha: float = 5e-2) -> None:
-        self.score_func = score_func
-        self.alpha = alpha
-
-    def _chosen(self, params: SimpleNamespace) -> Mask:
-        assert self.pvalues_ is not None
-        return _below(self.pvalues_, params.alpha)
+    @staticmethod
+    def _significant(p_values: FloatArray, alpha: float) -> Mask:
+        return _below(p_values, alpha)
 
 
-class SelectFdr(UnivariateSelector):
+class SelectFdr(SignificanceSelector):
     r"""The columns that the procedure of Benjamini and Hochberg lets stay: of them, a share `alpha` is expected to be false.
 
     Of the sorted p-values :math:`p_{(1)} \le \dots \le p_{(d)}`, all up to the largest with
@@ -282,19 +294,12 @@ class SelectFdr(UnivariateSelector):
     array([ True, False,  True,  True])
     """
 
-    _needs_p_values = True
-    _parameter_rules: ClassVar[Mapping[str, Rule]] = {"score_func": Function(), "alpha": Real(least=0, most=1)}
-
-    def __init__(self, score_func: Callable[..., Any] = f_classif, *, alpha: float = 5e-2) -> None:
-        self.score_func = score_func
-        self.alpha = alpha
-
-    def _chosen(self, params: SimpleNamespace) -> Mask:
-        assert self.pvalues_ is not None
-        return _discoveries(self.pvalues_, params.alpha)
+    @staticmethod
+    def _significant(p_values: FloatArray, alpha: float) -> Mask:
+        return _discoveries(p_values, alpha)
 
 
-class SelectFwe(UnivariateSelector):
+class SelectFwe(SignificanceSelector):
     """The columns whose p-values are below `alpha` over the number of columns: the chance of any false one is at most `alpha`.
 
     Parameters
@@ -323,16 +328,9 @@ class SelectFwe(UnivariateSelector):
     array([ True, False,  True,  True])
     """
 
-    _needs_p_values = True
-    _parameter_rules: ClassVar[Mapping[str, Rule]] = {"score_func": Function(), "alpha": Real(least=0, most=1)}
-
-    def __init__(self, score_func: Callable[..., Any] = f_classif, *, alpha: float = 5e-2) -> None:
-        self.score_func = score_func
-        self.alpha = alpha
-
-    def _chosen(self, params: SimpleNamespace) -> Mask:
-        assert self.pvalues_ is not None
-        return _below(self.pvalues_, params.alpha / len(self.pvalues_))
+    @staticmethod
+    def _significant(p_values: FloatArray, alpha: float) -> Mask:
+        return _below(p_values, alpha / len(p_values))
 
 
 class GenericUnivariateSelect(UnivariateSelector):

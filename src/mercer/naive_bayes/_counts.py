@@ -17,6 +17,7 @@ from mercer._matrix import native_rows
 from mercer._native import kernels
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Null, Real, Rule
+from mercer._parts.passes import rowwise
 from mercer._posteriors import fall_back, log_of
 from mercer._statistics import GroupSums
 from mercer._tuning import Choices, Reals, Space
@@ -57,14 +58,20 @@ class FeatureCounts(CountingNaiveBayes):
     def _counted(self) -> Counts:
         return Counts(self.class_count_, self.feature_count_)
 
+    _takes_parts = True
+
     def _prepared(self, X: Any, params: SimpleNamespace) -> Any:
-        values = X.data if sp.issparse(X) else X
-        if values.size and values.min() < 0:
-            raise ValueError(
-                f"Negative values in data passed to {type(self).__name__} (input X): the least is "
-                f"{values.min():g}; counts are >= 0."
-            )
-        return X
+        return rowwise(_without_negative, X, type(self).__name__)
+
+
+def _without_negative(X: Any, owner: str) -> Any:
+    """X itself; an error where it holds what is no count."""
+    values = X.data if sp.issparse(X) else X
+    if values.size and values.min() < 0:
+        raise ValueError(
+            f"Negative values in data passed to {owner} (input X): the least is {values.min():g}; counts are >= 0."
+        )
+    return X
 
 
 class MultinomialNB(FeatureCounts):
@@ -223,6 +230,13 @@ class ComplementNB(FeatureCounts):
         return linear_values(X, self.feature_log_prob_, starts)
 
 
+def _binarized(X: Any, threshold: float) -> Any:
+    """One for values above the threshold, zero for others."""
+    if not sp.issparse(X):
+        return (threshold < X).astype(X.dtype)
+    return type(X)(((X.data > threshold).astype(X.dtype), X.indices, X.indptr), shape=X.shape)
+
+
 class BernoulliNB(FeatureCounts):
     r"""Naive Bayes of features that are there or not.
 
@@ -290,11 +304,7 @@ class BernoulliNB(FeatureCounts):
         self.class_prior = class_prior
 
     def _prepared(self, X: Any, params: SimpleNamespace) -> Any:
-        if params.binarize is None:
-            return X
-        if not sp.issparse(X):
-            return (params.binarize < X).astype(X.dtype)
-        return type(X)(((X.data > params.binarize).astype(X.dtype), X.indices, X.indptr), shape=X.shape)
+        return X if params.binarize is None else rowwise(_binarized, X, params.binarize)
 
     def _learned(self, counts: Counts, alpha: Any, params: SimpleNamespace) -> dict[str, Any]:
         smoothed = counts.of_feature + alpha

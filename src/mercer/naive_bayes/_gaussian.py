@@ -69,6 +69,7 @@ class GaussianNB(NaiveBayesClassifier):
     array([1])
     """
 
+    _takes_parts = True
     _parameter_rules: ClassVar[Mapping[str, Rule]] = {"priors": ArrayLike() | Null(), "var_smoothing": Real(least=0)}
     _search_space: ClassVar[Mapping[str, Space]] = {"var_smoothing": Reals(1e-12, 1.0, log=True)}
 

@@ -65,6 +65,7 @@ class MinMaxScaler(Scaler):
     """
 
     _sparse_formats = None
+    _takes_parts = True
     _parameter_rules: ClassVar[dict[str, Rule]] = {"feature_range": Interval(), "copy": Bool(), "clip": Bool()}
 
     def __init__(self, feature_range: tuple[float, float] = (0, 1), *, copy: bool = True, clip: bool = False) -> None:
@@ -185,6 +186,7 @@ class MaxAbsScaler(Scaler):
     [[0.5, -0.25], [1.0, 0.0], [0.0, 1.0]]
     """
 
+    _takes_parts = True
     _parameter_rules: ClassVar[dict[str, Rule]] = {"copy": Bool(), "clip": Bool()}
 
     def __init__(self, *, copy: bool = True, clip: bool = False) -> None:

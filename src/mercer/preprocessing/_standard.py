@@ -74,6 +74,7 @@ class StandardScaler(Scaler):
     [0.66, -1.45, 0.13, 0.66]
     """
 
+    _takes_parts = True
     _sparse_formats = ("csr",)
     _parameter_rules: ClassVar[dict[str, Rule]] = {"copy": Bool(), "with_mean": Bool(), "with_std": Bool(), "ddof": Integer(0)}
 

@@ -13,7 +13,7 @@ from mercer._report.files import AnyContent, check, is_of_clusters
 from mercer._report.page import clusters, curves, explained, intervals, model, outcome, overview
 from mercer._report.page.cutoff import cutoff
 from mercer._report.page.frame import Section, whole_page
-from mercer._report.page.html import join, json_script, tag
+from mercer._report.page.html import Html, join, json_script, tag
 from mercer._report.schema import check_value
 
 
@@ -94,15 +94,21 @@ def _decision(content: Content) -> Section | None:
     """Curves and the confusion matrix: with a slider for two classes that are scored, as pictures otherwise."""
     scores, found, confusion = content["scores"], content["curves"], content["confusion"]
     if scores and found:
-        return "decision", "Curves and cut-off", cutoff(scores, found)
+        return "decision", "Curves and cut-off", join(_costs(content), cutoff(scores, found))
     if not confusion:
         return None
     pictures = curves.roc_and_pr(found) if found and found["roc"] else None
     return (
         "decision",
         "Curves and confusion matrix",
-        join(pictures, tag("h3", "Confusion matrix"), outcome.confusion(confusion)),
+        join(_costs(content), pictures, tag("h3", "Confusion matrix"), outcome.confusion(confusion)),
     )
+
+
+def _costs(content: Content) -> Html | None:
+    """What the costs of mistakes come to."""
+    found = content.get("costs")
+    return tag("p", found["reading"], class_="reading") if found else None
 
 
 def _cutoff_data(content: Content) -> dict[str, object]:

@@ -49,7 +49,8 @@ def _lead(content: Content) -> Html:
             _interval_words(metric["low"], metric["high"], test["level"], decimals),
             ".",
         ]
-    return tag("p", words, class_="lead")
+    refit = content.get("refit")
+    return join(tag("p", words, class_="lead"), tag("p", refit["reading"], class_="prose") if refit else None)
 
 
 def _interval_words(low: float | None, high: float | None, share: float, decimals: int) -> str:
@@ -69,7 +70,8 @@ def facts(content: Content) -> Html:
     rows: list[tuple[str, Child]] = [
         ("Source", [name(data["source"])]),
         ("Size", [f"{plural(data['n_rows'], 'row')}, {plural(data['n_columns'], 'column')}"]),
-        ("Rows for", [f"training {count(data['n_train'])}, test {count(data['n_test'])}"]),
+        ("Rows for", [f"training {count(data['n_train'])}, test {count(data['n_test'])}", _reason(data.get("division"))]),
+        ("Weights", [f"rows count by their {data['weights']}"] if data.get("weights") else None),
         ("Target", [name(data["target"]), f": {_TASKS[data['task']]}", _reason(data["task_reason"])]),
         ("Classes", shares),
         ("Compared by", [_metric_words(data["metric"]), _reason(data["metric"]["reason"])]),
@@ -233,6 +235,8 @@ def making(content: Content) -> Html:
     if best:
         rows += [("Model", name(best["model"])), ("Parameters", tag("code", parameters(best["params"]) or "defaults"))]
         rows += [("How it was found", best["how"]), ("Certificate of the fit", best["certificate"])]
+    if refit := content.get("refit"):
+        rows.append(("Which model is which", refit["reading"]))
     rows += [("Command", tag("code", content["command"]) if content["command"] else None)]
     phases = ", ".join(f"{phase} {seconds(value)}" for phase, value in content["seconds"].items())
     rows += [("Time", phases or None)]

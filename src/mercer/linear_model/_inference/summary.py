@@ -14,6 +14,8 @@ from scipy.linalg import eigvalsh, solve_triangular, svdvals
 from scipy.special import fdtrc, stdtr, stdtrit
 
 from mercer._arrays import FloatArray
+from mercer._parts.merging import Sums
+from mercer._parts.passes import is_parted, total
 from mercer._saved import saved
 from mercer.linear_model._inference.table import coefficient_frame, coefficient_text
 from mercer.linear_model._least_squares.solvers import Solution
@@ -36,8 +38,11 @@ class Statistics:
     ) -> Statistics:
         if weights is None:
             return cls(solution, n_rows, 0.0, has_intercept, is_positive)
-        positive = weights[weights > 0].astype(np.float64)
-        return cls(solution, len(positive), float(np.log(positive).sum()), has_intercept, is_positive)
+        if is_parted(weights):
+            n_obs, log_weights = total(_weight_sums, weights).values
+        else:
+            n_obs, log_weights = _weight_sums(weights).values
+        return cls(solution, n_obs, log_weights, has_intercept, is_positive)
 
     @property
     def triangle(self) -> FloatArray:
@@ -59,6 +64,12 @@ class Statistics:
             return np.where(np.arange(len(squares)) < self.solution.rank, np.sqrt(np.maximum(squares, 0)), 0.0)
         values: FloatArray = svdvals(self.triangle, check_finite=False)
         return values
+
+
+def _weight_sums(weights: FloatArray) -> Sums:
+    """How many are positive, and the sum of their logarithms."""
+    positive = weights[weights > 0].astype(np.float64)
+    return Sums((len(positive), float(np.log(positive).sum())))
 
 
 @dataclass(frozen=True, repr=False)

@@ -17,12 +17,14 @@ from mercer._base import FitTask, fit_method
 from mercer._linear import SPARSE, LinearRegressor
 from mercer._parallel import effective_threads
 from mercer._params import Bool, Integer, NumberOfJobs, Real, Rule, check_params, check_value
+from mercer._parts.passes import is_parted
 from mercer._trace import Certificate, Outcome, Status
 from mercer._tuning import Space
 from mercer.linear_model._inference.diagnostics import Diagnostics, diagnose
 from mercer.linear_model._inference.summary import RegressionSummary, Statistics, refusal, summarise
 from mercer.linear_model._inference.table import names_of_features
 from mercer.linear_model._least_squares.dense_rows import DenseRows
+from mercer.linear_model._least_squares.parted_rows import PartedRows
 from mercer.linear_model._least_squares.solvers import Solution, least_squares, non_negative_least_squares, sparse_least_squares
 from mercer.linear_model._least_squares.sparse_rows import SparseRows
 
@@ -97,6 +99,7 @@ class LinearRegression(MultiOutputMixin, LinearRegressor):  # type: ignore[misc]
     True
     """
 
+    _takes_parts = True
     _search_space: ClassVar[Mapping[str, Space]] = {}
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "fit_intercept": Bool(),
@@ -151,6 +154,10 @@ class LinearRegression(MultiOutputMixin, LinearRegressor):  # type: ignore[misc]
     def _solve(self, X: Any, y: FloatArray, weights: FloatArray | None, params: SimpleNamespace) -> Solution:
         if sp.issparse(X):
             return sparse_least_squares(SparseRows(X, y, weights, is_centred=params.fit_intercept), params.tol)
+        if is_parted(X):
+            if params.positive:
+                raise TypeError("LinearRegression: positive=True is not there for X in parts; it must be False.")
+            return least_squares(PartedRows(self, X, y, weights, is_centred=params.fit_intercept), params.tol)
         rows = DenseRows(self, X, y, weights, is_centred=params.fit_intercept, n_threads=effective_threads(params.n_jobs))
         return non_negative_least_squares(rows) if params.positive else least_squares(rows, params.tol)
 

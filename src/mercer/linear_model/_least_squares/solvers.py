@@ -8,6 +8,7 @@ depend on the units of X and y, and is at most one.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_solve, lstsq, qr, solve_triangular
@@ -58,9 +59,12 @@ class Solution:
     row_gram: FloatArray | None = field(default=None, repr=False)  # A A', in place of these where there are fewer rows
 
 
-def least_squares(rows: DenseRows, tol: float) -> Solution:
-    """The minimiser; of least norm where there are many. Directions that change A less than `tol` count as none."""
-    if rows.n_rows < rows.n_features:
+def least_squares(rows: Any, tol: float) -> Solution:
+    """The minimiser; of least norm where there are many. Directions that change A less than `tol` count as none.
+
+    `rows` are `DenseRows` or `PartedRows`: what gives products, rough ones if they are worth it, and matrices.
+    """
+    if isinstance(rows, DenseRows) and rows.n_rows < rows.n_features:
         return _interpolation(rows, tol) or _orthogonal(rows, *rows.centre(), tol)
     rough = rows.rough_products()
     if rough is not None and (solution := _corrected(rows, rough)) is not None:
@@ -229,7 +233,7 @@ def _interpolation(rows: DenseRows, tol: float) -> Solution | None:
     )
 
 
-def _orthogonal(rows: DenseRows, means: FloatArray, weight: float, tol: float) -> Solution:
+def _orthogonal(rows: Any, means: FloatArray, weight: float, tol: float) -> Solution:
     """Singular values of A; of A with columns of norm one instead, where that leaves less of the gradient."""
     A, b = rows.matrices(means, weight)
     norms = column_norms(A)

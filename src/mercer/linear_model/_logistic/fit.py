@@ -12,10 +12,13 @@ import scipy.sparse as sp
 from mercer._arrays import FloatArray, require_no_overflow
 from mercer._lazy import lazy_property
 from mercer._matrix import Columns
+from mercer._parts.merging import Sums
+from mercer._parts.passes import is_parted, rowwise
 from mercer._saved import saved
 from mercer._solvers.lbfgs import GradientDescent, Preconditioner, SoftmaxLbfgs, curvature_bound
 from mercer._solvers.linear_loss import Codes, LinearRows, make_linear_rows
 from mercer._solvers.newton import LazyNewton
+from mercer._solvers.parted_rows import PartedLinearRows
 from mercer._solvers.row_space import RowSpaceDescent, RowSpaces
 from mercer._solvers.softmax import SoftmaxLoss
 from mercer._solvers.sparse_dual import Labels
@@ -87,8 +90,7 @@ class LogisticProblem:
     def _codes(self, has_reference: bool) -> Codes:
         """The first class comes last where it is the reference."""
         if has_reference not in self._made_codes:
-            codes = (self._class_codes - 1) % self.n_classes if has_reference else self._class_codes
-            self._made_codes[has_reference] = codes.astype(np.int32)
+            self._made_codes[has_reference] = rowwise(_output_codes, self._class_codes, self.n_classes, has_reference)
         return self._made_codes[has_reference]
 
     def _loss(self, rows: LinearRows, l2: float, *, has_reference: bool) -> SoftmaxLoss:
@@ -107,6 +109,8 @@ class LogisticProblem:
 
     def method_for(self, solver: str, strength: Strength) -> str:
         """The method that a solver's name stands for on this problem."""
+        if is_parted(self.X):
+            return self._method_in_parts(solver, strength)
         if solver == "irls":
             return "newton"
         if solver in ("newton", "quasi-newton", "gd", "cd"):
@@ -123,6 +127,17 @@ class LogisticProblem:
         if n_outputs == 1:
             return "newton" if size <= (64 if is_sparse else 256) else "quasi-newton"
         return "newton" if size <= 128 and n_rows * size**2 <= 1e8 else "quasi-newton"
+
+    def _method_in_parts(self, solver: str, strength: Strength) -> str:
+        """Every pass is dear, and a Hessian goes where the parts are: Newton's steps up to a few hundred coefficients."""
+        if strength.l1 > 0 or solver in ("gd", "cd", "liblinear"):
+            what = "a penalty with an l1 part" if strength.l1 > 0 else f"solver={solver!r}"
+            owner = type(self.owner).__name__
+            raise TypeError(f"{owner}: {what} is not there for X in parts; take l1_ratio=0 and solver='auto'.")
+        if solver in ("newton", "irls", "quasi-newton"):
+            return "quasi-newton" if solver == "quasi-newton" else "newton"
+        n_outputs = self.n_classes - self.has_reference(strength)
+        return "newton" if n_outputs * (self.X.shape[1] + 1) <= (256 if n_outputs == 1 else 128) else "quasi-newton"
 
     def run(self, method: str, strength: Strength, *, tol: float, start: Point | None, before: Run | None = None) -> Run:
         """A run of the method from a start; `before`, a run on the same problem that ended there, saves a pass over X."""
@@ -205,14 +220,9 @@ class LogisticProblem:
     def is_separated(self, point: Point) -> bool:
         """Whether every row of positive weight has its own class ahead of all others."""
         lines = np.column_stack([point.coef, point.intercept + point.coef @ self._rows.shift])
-        raw = self._rows.output_values(lines)
-        if self.n_classes == 2:
-            raw = np.column_stack([np.zeros(len(raw)), raw])
-        places = np.arange(len(raw))
-        own = raw[places, self._class_codes]
-        raw[places, self._class_codes] = -np.inf
-        is_ahead = own > raw.max(axis=1)
-        return bool(is_ahead.all() if self._weights is None else is_ahead[self._weights > 0].all())
+        if isinstance(self._rows, PartedLinearRows):
+            return self._rows.all_values(_are_own_ahead, lines, self._class_codes, self._weights)
+        return _are_own_ahead(self._rows.output_values(lines), self._class_codes, self._weights)
 
     def likelihood(self, point: Point) -> LikelihoodSums:
         """What inference needs at the maximum of the likelihood."""
@@ -221,20 +231,43 @@ class LogisticProblem:
         at = loss.evaluate(start, with_hessian=True)
         assert at.hessian is not None
         coef, intercept = loss.to_user(start)
-        weights = np.ones(self._rows.n_rows) if self._weights is None else self._weights
-        of_classes = np.bincount(self._class_codes, weights=weights, minlength=self.n_classes)
-        chi2 = np.nan
-        if self.n_classes == 2:
-            p = loss.probabilities(start)[:, 0]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                chi2 = float(np.nansum(weights * (self._class_codes - p) ** 2 / (p * (1 - p))))
-        return LikelihoodSums(
-            coef, intercept, self._rows.shift, at.hessian, -at.value, of_classes, chi2, int(np.count_nonzero(weights))
-        )
+        lines, labelled = start.reshape(loss.shape), (self._class_codes, self._weights, self.n_classes)
+        if isinstance(self._rows, PartedLinearRows):
+            sums = self._rows.sum_values(_class_sums, lines, *labelled)
+        else:
+            sums = _class_sums(self._rows.output_values(lines), *labelled)
+        of_classes, chi2, n_obs = sums.values
+        return LikelihoodSums(coef, intercept, self._rows.shift, at.hessian, -at.value, of_classes, chi2, n_obs)
 
     def _checked(self, solver: Any) -> Any:
         _require_finite(solver.at.value, solver.at.gradient, *([] if solver.at.hessian is None else [solver.at.hessian]))
         return solver
+
+
+def _output_codes(codes: npt.NDArray[Any], n_classes: int, has_reference: bool) -> Codes:
+    return ((codes - 1) % n_classes if has_reference else codes).astype(np.int32)
+
+
+def _are_own_ahead(raw: FloatArray, codes: npt.NDArray[Any], weights: FloatArray | None) -> bool:
+    """Whether the value of each row's own class is the largest; of two classes `raw` has those of the second."""
+    if raw.shape[1] == 1:
+        raw = np.column_stack([np.zeros(len(raw)), raw])
+    places = np.arange(len(raw))
+    own = raw[places, codes]
+    raw[places, codes] = -np.inf
+    is_ahead = own > raw.max(axis=1)
+    return bool(is_ahead.all() if weights is None else is_ahead[weights > 0].all())
+
+
+def _class_sums(raw: FloatArray, codes: npt.NDArray[Any], given: FloatArray | None, n_classes: int) -> Sums:
+    """The weight of each class, Pearson's chi-squared of two classes, and the rows that have weight."""
+    weights = np.ones(len(raw)) if given is None else given
+    chi2 = np.nan
+    if n_classes == 2:
+        p = 1 / (1 + np.exp(-raw[:, 0]))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            chi2 = float(np.nansum(weights * (codes - p) ** 2 / (p * (1 - p))))
+    return Sums((np.bincount(codes, weights=weights, minlength=n_classes), chi2, int(np.count_nonzero(weights))))
 
 
 def _require_finite(*values: Any) -> None:

@@ -177,6 +177,7 @@ class LogisticRegression(LogisticClassifier):
     True
     """
 
+    _takes_parts = True
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "C": STRENGTH,
         "l1_ratio": Real(least=0, most=1) | Null(),

@@ -6,6 +6,8 @@ Every method minimises ||b - A w||^2 / 2 + alpha ||w||^2 / 2 for the A and b of 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_solve, solve_triangular, svd
@@ -17,6 +19,7 @@ from mercer._parallel import effective_threads
 from mercer._statistics import Products
 from mercer.linear_model._least_squares.dense_rows import DenseRows
 from mercer.linear_model._least_squares.dual import DualSystem
+from mercer.linear_model._least_squares.parted_rows import PartedRows
 from mercer.linear_model._least_squares.rows import RowProducts, Rows
 from mercer.linear_model._least_squares.solvers import (
     CANCELLED,
@@ -52,13 +55,18 @@ def solve_direct(rows: Rows, alphas: FloatArray, *, by_svd: bool = False) -> Rid
         return RidgeFit.joined(parts)
     if by_svd:
         return by_singular_values(rows, alphas, *rows.centre())
-    if rows.n_rows < rows.n_features:
+    if not _lie_in_parts(rows) and rows.n_rows < rows.n_features:
         return _by_rows(rows, alphas)
     if isinstance(rows, DenseRows) and (rough := rows.rough_products()) is not None:
         fit = _by_rough_products(rows, rough, alphas)
         if fit is not None:
             return fit
     return by_products(rows, rows.products(), alphas)
+
+
+def _lie_in_parts(rows: Any) -> bool:
+    """Whether products of rows, which are as many as the rows, are out of the question."""
+    return isinstance(rows, PartedRows)
 
 
 def _by_rows(rows: Rows, alphas: FloatArray) -> RidgeFit:
@@ -259,7 +267,7 @@ def _least_squares(rows: Rows, alphas: FloatArray) -> RidgeFit:
     if isinstance(rows, SparseRows):
         found = sparse_least_squares(rows, SPARSE_TOL)
     else:
-        assert isinstance(rows, DenseRows)
+        assert isinstance(rows, DenseRows) or _lie_in_parts(rows)
         found = least_squares(rows, LEAST_SQUARES_TOL)
     solver = "svd" if found.method.startswith("singular") else "lsqr" if found.method == "LSQR" else "cholesky"
     gaps, gradients = np.full(len(alphas), np.nan), np.full(len(alphas), found.gradient)

@@ -29,10 +29,12 @@ from mercer._params import (
     Rule,
     check_params,
 )
+from mercer._parts.passes import is_parted
 from mercer._trace import Outcome, Record, Status
 from mercer._tuning import Reals, Space
 from mercer.linear_model._inference.summary import NoSummary
 from mercer.linear_model._least_squares.dense_rows import DenseRows
+from mercer.linear_model._least_squares.parted_rows import PartedRows
 from mercer.linear_model._least_squares.rows import Rows
 from mercer.linear_model._least_squares.solvers import non_negative_least_squares
 from mercer.linear_model._least_squares.sparse_rows import SparseRows
@@ -279,6 +281,8 @@ class Ridge(RidgeModel, MultiOutputMixin, LinearRegressor):  # type: ignore[misc
     True
     """
 
+    _takes_parts = True
+
     def __init__(
         self,
         alpha: Any = 1.0,
@@ -323,6 +327,9 @@ class Ridge(RidgeModel, MultiOutputMixin, LinearRegressor):  # type: ignore[misc
     def _check_data(self, X: Any, y: Any, sample_weight: Any, params: SimpleNamespace) -> RidgeData:
         finite: Finite = "check" if sp.issparse(X) else "deferred"
         require_format(self, X, params.solver)
+        if is_parted(X) and (params.positive or params.solver not in ("auto", "cholesky", "svd")):
+            name = "positive=True" if params.positive else f"solver={params.solver!r}"
+            raise TypeError(f"Ridge: {name} is not there for X in parts; take solver='auto' and positive=False.")
         X, y = check_X_y(self, X, y, sparse=SPARSE, finite=finite, multi_output=True)
         return RidgeData(X, y, check_weights(sample_weight, X.shape[0], X.dtype))
 
@@ -340,6 +347,9 @@ def make_rows(estimator: Any, X: Any, Y: FloatArray, weights: FloatArray | None,
     """X and its targets for the solvers."""
     if sp.issparse(X):
         return SparseRows(X, Y, weights, is_centred=params.fit_intercept)
+    if is_parted(X):
+        parted: Any = PartedRows(estimator, X, Y, weights, is_centred=params.fit_intercept)  # what direct solvers ask for
+        return parted  # type: ignore[no-any-return]
     n_threads = effective_threads(getattr(params, "n_jobs", None))
     return DenseRows(estimator, X, Y, weights, is_centred=params.fit_intercept, n_threads=n_threads)
 

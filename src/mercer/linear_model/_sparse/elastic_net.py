@@ -124,6 +124,7 @@ class ElasticNet(AlphaSweep, SparseLinearRegressor):
     True
     """
 
+    _takes_parts = True
     _parameter_rules: ClassVar[dict[str, Rule]] = {
         "alpha": Real(least=0),
         "l1_ratio": Real(least=0, most=1),

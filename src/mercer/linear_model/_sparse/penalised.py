@@ -19,9 +19,11 @@ from mercer._arrays import FloatArray
 from mercer._lazy import lazy_property
 from mercer._native import kernels
 from mercer._params import Real, check_values
+from mercer._parts.passes import is_parted
 from mercer._solvers.coordinate_descent import Descent, GramDescent, Penalty, WorkingSetDescent
 from mercer._statistics import ROUNDING, Products
 from mercer.linear_model._least_squares.dense_rows import DenseRows
+from mercer.linear_model._least_squares.parted_rows import PartedRows
 from mercer.linear_model._least_squares.rows import refuse_sums
 from mercer.linear_model._least_squares.sparse_rows import SparseRows
 
@@ -146,6 +148,13 @@ def make_problem(
     `l1` is a single penalty of single coefficients, for rows of a total weight of one: it tells how many will be in use.
     """
     options: dict[str, Any] = {"is_centred": is_centred, "n_threads": n_threads}
+    if is_parted(X):
+        if not isinstance(precompute, bool):
+            raise TypeError(
+                f"{type(estimator).__name__}: a given Gram matrix is not there for X in parts; set precompute=False."
+            )
+        rows = PartedRows(estimator, X, y, weights, is_centred=is_centred)
+        return Gram.of(rows.products(), X.shape[1])
     if not (isinstance(precompute, (bool, str)) or sp.issparse(X)):
         columns = Columns(estimator, X, y, weights, **options)
         return _with_given_gram(estimator, columns, precompute, X.shape[0])

@@ -21,7 +21,7 @@ from mercer._columns import (
     label,
     words_column,
 )
-from mercer.preprocessing._table.parsing import are_booleans, are_moments, are_numbers, moments_of, numbers_of, truths_of
+from mercer._parsing import are_booleans, are_moments, are_numbers, moments_of, numbers_of, truths_of
 
 USED_KINDS = ("number", "category", "boolean", "date", "datetime", "duration", "text")
 N_ROWS_TO_JUDGE = 20  # with fewer, values that are all distinct say nothing
