@@ -84,8 +84,8 @@ def validate(
         from mercer._parts.checks import validate_parts
 
         return validate_parts(estimator, X, *y, sparse=sparse, finite=finite, reset=reset, **checks)
-    is_plain = _is_plain(X) and all(_is_plain_target(each, len(X)) for each in y) and checks.keys() <= HARMLESS
-    if is_plain and (reset or _has_known_features(estimator, X)):
+    is_ready_at_once = is_plain(X) and all(_is_plain_target(each, len(X)) for each in y) and checks.keys() <= HARMLESS
+    if is_ready_at_once and (reset or _has_known_features(estimator, X)):
         if finite != "deferred":
             require_finite(estimator, X, allow_nan=finite == "allow-nan")
         if reset:
@@ -225,7 +225,7 @@ def class_factors(
 
 def check_transformed(estimator: Any, X: Any, *, sparse: str | tuple[str, ...] | None = None) -> Any:
     """What a transformation gave back, as a float matrix of as many columns, whatever their names; NaN and infinity pass."""
-    if not _is_plain(X):
+    if not is_plain(X):
         require_countable(estimator, X)
         X = with_own_structure(X)
         X = tidy(check_array(X, accept_sparse=sparse or False, dtype=FLOATS, ensure_all_finite=False))
@@ -235,7 +235,12 @@ def check_transformed(estimator: Any, X: Any, *, sparse: str | tuple[str, ...] |
     return X
 
 
-def _is_plain(X: Any) -> bool:
+def is_ready(estimator: Any, X: Any) -> bool:
+    """Whether X is an array that needs no conversion, with the features that the estimator was fitted to."""
+    return is_plain(X) and _has_known_features(estimator, X)
+
+
+def is_plain(X: Any) -> bool:
     """Whether X is an array that needs no conversion: one row is then ready in a microsecond."""
     return type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and X.size > 0 and X.flags.aligned
 

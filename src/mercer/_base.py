@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from copy import copy
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
@@ -212,12 +214,44 @@ def run_solver(solver: Solver, task: FitTask, *, max_iter: int, verbose: int, fi
         nonlocal iteration
         iteration = task.subtask("iteration", fitted=fitted)
 
+    look: Look | None = getattr(task.estimator, "_look", None)
+    n_steps = itertools.count(1)
+
     def watch(record: Record) -> bool:
         if verbose:
             log(verbose, "%s: %s", name, ", ".join(f"{key} {value:.8g}" for key, value in record.items()))
-        return task.is_watched and iteration.end(fitted)
+        is_over = look is not None and look(next(n_steps), lambda: _as_fitted(task.estimator, fitted()))
+        return bool(task.is_watched and iteration.end(fitted)) or is_over
 
     return iterate(solver, max_iter=max_iter, watch=watch, begin=begin if task.is_watched else None)
+
+
+# Called after each step of a fit, with the number of steps so far and what makes the estimator as it would be if its fit
+# ended now (None where it could not predict yet); True ends the fit there.
+Look = Callable[[int, Callable[[], Any]], bool]
+
+
+@contextmanager
+def looking(estimator: Any, look: Look) -> Iterator[None]:
+    """Have `look` called after every step of the estimator's fits in this block.
+
+    It does what a callback that asks for the fitted estimator does, for those who want that estimator now and then alone.
+    """
+    estimator._look = look
+    try:
+        yield
+    finally:
+        vars(estimator).pop("_look", None)
+
+
+def _as_fitted(estimator: Any, attributes: dict[str, Any] | None) -> Any:
+    """A copy that holds these attributes; none where there are none."""
+    if attributes is None:
+        return None
+    made = copy(estimator)
+    vars(made).pop("_look", None)
+    made._store(attributes)
+    return made
 
 
 class Run(Protocol):

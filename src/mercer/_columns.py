@@ -180,7 +180,12 @@ class Table:
 
     @classmethod
     def of(cls, X: Any, owner: str) -> Table:
-        """A pandas or polars frame, a dict of columns, or anything that makes a two-dimensional array; for `owner`."""
+        """A pandas or polars frame, a dict of columns, or anything that makes a two-dimensional array; for `owner`.
+
+        A table is itself: several who read the same one, such as the members of a blend, read each column once.
+        """
+        if isinstance(X, Table):
+            return X
         if isinstance(X, Mapping) and not sp.issparse(X):  # SciPy has matrices that are dicts
             return cls._of_mapping(X, owner)
         if hasattr(X, "collect") and hasattr(X, "collect_schema"):

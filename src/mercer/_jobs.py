@@ -63,7 +63,7 @@ def _in_threads(jobs: Sequence[Job], n_workers: int, is_left: Event) -> Iterator
     with serial_blas():
         # All are dispatched at once: joblib would otherwise hand out later ones from the threads of those before.
         pool = Parallel(n_jobs=n_workers, require="sharedmem", return_as="generator", pre_dispatch="all")
-        results = pool(delayed(_run_in_thread)(job, n_threads, is_left) for job in jobs)
+        results = pool(delayed(run_in_thread)(job, n_threads, is_left) for job in jobs)
         try:
             yield results
             is_left.set()
@@ -79,7 +79,7 @@ class _Left(BaseException):
     """Ends a job that nobody waits for; no error, so that no job takes it for its own failure."""
 
 
-def _run_in_thread(job: Job, n_threads: int, is_left: Event) -> Any:
+def run_in_thread(job: Job, n_threads: int, is_left: Event) -> Any:
     """What the job gives; None where it is left, which its kernels look for as they look for Ctrl-C."""
 
     def stop_if_left() -> None:

@@ -41,11 +41,11 @@ def terminal(tmp_path):
 
 
 def test_the_leaderboard_moves_and_ctrl_c_ends_with_the_best(terminal):
-    screen = _screen_with("tuning: ")
+    screen = _screen_with("search: ")
     assert "species from penguins" in screen
     assert "Ctrl-C ends with the best so far" in screen
     for model in ("LogisticRegression", "DecisionTreeClassifier", "HistGradientBoostingClassifier"):
-        assert f"{model} " in screen
+        screen = _screen_with(f"{model} ")
     assert all(len(line) <= 100 for line in screen.splitlines())
     _tmux("send-keys", "-t", SESSION, "C-c")
     screen = _screen_with("report.html")

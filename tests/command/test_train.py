@@ -266,8 +266,8 @@ def test_a_killed_run_goes_on_and_repeats_nothing_that_was_finished(numbers, aft
     assert summary["best"]["model"]
     assert journal.read_bytes().startswith(whole)
     lines = [json.loads(line) for line in journal.read_bytes().splitlines()]
-    folds = [(line["model"], line["stage"], line["fold"]) for line in lines if line["kind"] == "fold"]
-    assert len(folds) == len(set(folds))
+    trials = [(line["model"], line["number"]) for line in lines if line["kind"] == "trial"]
+    assert len(trials) == len(set(trials))
 
 
 def test_resuming_on_other_data_is_refused(numbers):

@@ -83,12 +83,13 @@ def folds():
 def test_a_blend_predicts_rows_by_weights_that_they_did_not_choose(folds):
     rng = np.random.default_rng(1)
     predictions = [folds.y + rng.normal(size=len(folds.y)) for _ in range(3)]
-    before = find_blend(folds, predictions)
+    parts = [test for _, test in folds.splits]
+    before = find_blend(predictions, parts, folds.score_of)
     test = folds.splits[0][1]
     for prediction in predictions:
         np.testing.assert_array_equal(folds.assemble(lambda fold, of=prediction: of[folds.splits[fold][1]]), prediction)
     folds.y[test] = predictions[2][test]  # these rows would now choose the third alone
-    np.testing.assert_array_equal(find_blend(folds, predictions).held_out[test], before.held_out[test])
+    np.testing.assert_array_equal(find_blend(predictions, parts, folds.score_of).held_out[test], before.held_out[test])
 
 
 def test_rows_are_predicted_by_fits_that_had_not_seen_them(folds, tmp_path):
@@ -100,11 +101,16 @@ def test_rows_are_predicted_by_fits_that_had_not_seen_them(folds, tmp_path):
     expected = np.empty(len(folds.y))
     for train, test in folds.splits:
         expected[test] = search.make("KNeighborsRegressor").fit(folds.X[train], folds.y[train]).predict(folds.X[test])
-    np.testing.assert_allclose(search.held_out("KNeighborsRegressor"), expected)
+    rows, predicted = search.held_out("KNeighborsRegressor")
+    np.testing.assert_allclose(predicted, expected[rows])
+    assert sorted(rows) == list(range(len(folds.y)))
     assert search.board.get(BLEND).status == "ok"
-    blended = search.held_out(BLEND)
+    rows, predicted = search.held_out(BLEND)
+    blended = np.empty(len(folds.y))
+    blended[rows] = predicted
     scores = [-np.sqrt(np.mean((folds.y - blended)[test] ** 2)) for _, test in folds.splits]
     assert scores == pytest.approx(search.board.get(BLEND).fold_scores)
     for path in folder.shelf.folder.iterdir():
         path.unlink()  # as where the search did not come to some folds
-    np.testing.assert_allclose(search.held_out("KNeighborsRegressor"), expected)
+    rows, predicted = search.held_out("KNeighborsRegressor")
+    np.testing.assert_allclose(predicted, expected[rows])

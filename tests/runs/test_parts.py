@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mercer._runs.blend import find_blend
+from mercer._runs.blend import Limits, find_blend
 from mercer._runs.board import Board
 from mercer._runs.clock import Clock, OutOfTime, time_cap
 from mercer._runs.errors import RunError
@@ -120,20 +120,26 @@ def _folds(y, **options):
     return Folds(make_problem(table, Settings("t.csv", "y", **options)), 5, 0)
 
 
+def _blend(folds, predictions, limits=None):
+    parts = [test for _, test in folds.splits]
+    return find_blend(predictions, parts, lambda prediction, rows: folds.score_of(prediction, rows), limits)
+
+
 def test_a_blend_of_models_that_err_apart_beats_each():
     rng = np.random.default_rng(0)
     y = rng.normal(size=500)
     folds = _folds(y)
     errors = 0.5 * rng.normal(size=(2, len(folds.y)))
     predictions = [folds.y + error for error in errors] + [rng.normal(size=len(folds.y))]
-    blend = find_blend(folds, predictions)
+    blend = _blend(folds, predictions)
     assert blend.counts[2] <= 1
     assert abs(blend.counts[0] - blend.counts[1]) <= 3
+    scores = [folds.score_of(blend.held_out[test], test) for _, test in folds.splits]
     alone = [
         np.mean([1 - np.var(folds.y[test] - one[test]) / np.var(folds.y[test]) for _, test in folds.splits])
         for one in predictions
     ]
-    assert np.mean(blend.fold_scores) > max(alone)
+    assert np.mean(scores) > max(alone)
 
 
 def test_a_blend_of_classes_mixes_probabilities():
@@ -143,6 +149,16 @@ def test_a_blend_of_classes_mixes_probabilities():
     sharp = np.full((len(folds.y), 3), 0.05)
     sharp[np.arange(len(folds.y)), folds.y] = 0.9
     flat = np.full((len(folds.y), 3), 1 / 3)
-    blend = find_blend(folds, [flat, sharp])
+    blend = _blend(folds, [flat, sharp])
     assert blend.counts[0] == 0
-    assert len(blend.fold_scores) == 5
+
+
+def test_a_blend_keeps_to_its_limits():
+    y = np.random.default_rng(0).normal(size=300)
+    folds = _folds(y)
+    predictions = [folds.y + np.random.default_rng(seed).normal(size=len(folds.y)) for seed in range(3)]
+    assert sum(count > 0 for count in _blend(folds, predictions).counts) == 3
+    limits = Limits(sizes=[5.0, 4.0, 4.0], most_size=8.0, seconds=[1.0, 1.0, 1.0], most_seconds=10.0)
+    assert [count > 0 for count in _blend(folds, predictions, limits).counts] in ([False, True, True], [True, False, False])
+    limits = Limits(sizes=[1.0] * 3, most_size=8.0, seconds=[1.0, 1.0, 1.0], most_seconds=1.5)
+    assert sum(count > 0 for count in _blend(folds, predictions, limits).counts) == 1

@@ -54,7 +54,7 @@ def test_a_fold_is_scored_as_it_is_by_a_model_of_resampled_others(name):
     assert len(y) > len(train)
     fitted = KNeighborsClassifier(5).fit(rows, y)
     unseen = preparer.transform(folds.X[test])
-    assert result.score == folds.scorer(fitted, unseen, folds.y[test])
+    assert result.score == folds.problem.metric.score(fitted, unseen, folds.y[test])
     assert (result.prediction == fitted.predict_proba(unseen)).all()
 
 

@@ -20,10 +20,10 @@ _FEWEST_RESAMPLES = 200  # of rows, however many there are
 Statistic = Callable[[FloatArray], FloatArray]
 
 
-def on_sample(statistic: Statistic, n_rows: int) -> float:
-    """The statistic of the rows as they are."""
+def on_sample(statistic: Statistic, n_rows: int, weights: FloatArray | None = None) -> float:
+    """The statistic of the rows as they are, each counting by its weight."""
     with serial_blas():
-        return float(statistic(np.ones((1, n_rows)))[0])
+        return float(statistic(np.ones((1, n_rows)) if weights is None else weights[None])[0])
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class Bootstrap:
         The stratum of each row, from 0: a resample has as many rows of each as the sample.
     groups : int array or None
         The group of each row, from 0: groups are drawn whole, and strata are not kept.
+    weights : array or None
+        How much each row counts; None is equally.
     most_draws : float
         Rows times resamples beyond which there are fewer resamples of rows, though never under 200 (or `n_resamples`).
     """
@@ -48,6 +50,16 @@ class Bootstrap:
     strata: npt.NDArray[Any] | None = None
     groups: npt.NDArray[Any] | None = None
     most_draws: float = np.inf
+    weights: FloatArray | None = None
+
+    @property
+    def is_of_plain_rows(self) -> bool:
+        """Whether rows are drawn one by one and count equally, so that intervals in closed form hold."""
+        return self.groups is None and self.weights is None
+
+    def on_sample(self, statistic: Statistic) -> float:
+        """The statistic of the rows as they are."""
+        return on_sample(statistic, self.n_rows, self.weights)
 
     @property
     def name(self) -> str:
@@ -74,7 +86,7 @@ class Bootstrap:
         strata are the true classes this is the same bootstrap as over rows, at a price that does not depend on their number.
         """
         codes = true * n_classes + predicted
-        if self.groups is None and self.strata is not None and np.array_equal(self.strata, true):
+        if self.is_of_plain_rows and self.strata is not None and np.array_equal(self.strata, true):
             matrix = np.bincount(codes, minlength=n_classes**2).reshape(n_classes, n_classes)
             return _drawn_lines(self.random, self.n_resamples, matrix)
         cells = sp.csr_matrix((np.ones(self.n_rows), (codes, np.arange(self.n_rows))), (n_classes**2, self.n_rows))
@@ -86,7 +98,8 @@ class Bootstrap:
         size = max(1, _BLOCK // self.n_rows)
         members = [] if self.strata is None else [np.flatnonzero(self.strata == each) for each in np.unique(self.strata)]
         for start in range(0, n_resamples, size):
-            yield self._counts(min(size, n_resamples - start), members)
+            counts = self._counts(min(size, n_resamples - start), members)
+            yield counts if self.weights is None else counts * self.weights
 
     def _counts(self, n: int, members: list[npt.NDArray[np.intp]]) -> FloatArray:
         """How often each row is drawn in `n` resamples; `members` are the rows of each stratum."""

@@ -18,9 +18,11 @@ from mercer._confusion import ClassCounts, Share, count_classes, mean_of_defined
 Matrices = npt.NDArray[Any]
 
 
-def confusion_matrix(true: npt.NDArray[Any], predicted: npt.NDArray[Any], n_classes: int) -> npt.NDArray[np.intp]:
-    """Counts of rows: true classes down, predicted ones across."""
-    return np.bincount(true * n_classes + predicted, minlength=n_classes**2).reshape(n_classes, n_classes)
+def confusion_matrix(
+    true: npt.NDArray[Any], predicted: npt.NDArray[Any], n_classes: int, weights: FloatArray | None = None
+) -> npt.NDArray[Any]:
+    """Counts of rows, or the sums of their weights: true classes down, predicted ones across."""
+    return np.bincount(true * n_classes + predicted, weights, n_classes**2).reshape(n_classes, n_classes)
 
 
 def _cells(matrices: Matrices) -> Matrices:

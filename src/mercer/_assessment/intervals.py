@@ -19,7 +19,7 @@ Interval = tuple[float, float]
 UNKNOWN: Interval = (math.nan, math.nan)
 
 
-def wilson(successes: int, n: int, level: float) -> Interval:
+def wilson(successes: float, n: float, level: float) -> Interval:
     """Wilson's score interval of a share of n independent rows: the shares that a two-sided normal test does not refuse.
 
     Unlike the estimate plus and minus its standard error it stays inside [0, 1] and has some width even at 0 and 1.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
+from mercer._arrays import FloatArray
 from mercer._assessment import statistics
-from mercer._assessment.bootstrap import Bootstrap, Statistic, on_sample
+from mercer._assessment.bootstrap import Bootstrap, Statistic
 from mercer._assessment.confusion import MEASURES, SHARES, confusion_matrix
 from mercer._assessment.intervals import delong, percentiles, wilson
 from mercer._assessment.predictions import ClassPredictions, NumberPredictions
@@ -37,9 +39,9 @@ def assess_classes(found: ClassPredictions, names: Iterable[str], bootstrap: Boo
     names = list(names)
     estimates = _of_confusion(found, names, bootstrap, level)
     by_rows = {name: statistic for name, statistic in _class_statistics(found).items() if name in names}
-    if "roc_auc" in by_rows and bootstrap.groups is None:
+    if "roc_auc" in by_rows and bootstrap.is_of_plain_rows:
         assert found.score is not None
-        value = on_sample(by_rows.pop("roc_auc"), bootstrap.n_rows)
+        value = bootstrap.on_sample(by_rows.pop("roc_auc"))
         estimates["roc_auc"] = Estimate(value, *delong(found.true == 1, found.score, level), "DeLong")
     estimates |= resampled(by_rows, bootstrap, level)
     return {name: estimates[name] for name in names if name in estimates}
@@ -51,22 +53,45 @@ def assess_numbers(found: NumberPredictions, names: Iterable[str], bootstrap: Bo
     return resampled({name: known[name] for name in names if name in known}, bootstrap, level)
 
 
+def statistic_of(found: ClassPredictions | NumberPredictions, name: str) -> Statistic | None:
+    """A measure as a function of counts of rows; None where these predictions do not have it."""
+    if isinstance(found, NumberPredictions):
+        return _number_statistics(found).get(name)
+    if name in SHARES:
+        return _of_cells(found, lambda matrices: ratio(*SHARES[name](matrices)))
+    if name in MEASURES:
+        return _of_cells(found, MEASURES[name])
+    return _class_statistics(found).get(name)
+
+
+def _of_cells(found: ClassPredictions, measure: Callable[[FloatArray], FloatArray]) -> Statistic:
+    codes, k = found.true * found.n_classes + found.predicted, found.n_classes
+    occurring, cells = np.unique(codes, return_inverse=True)  # of very many classes, few pairs ever meet
+    table = sp.csr_matrix((np.ones(len(codes)), (cells, np.arange(len(codes)))), (len(occurring), len(codes)))
+
+    def statistic(counts: FloatArray) -> FloatArray:
+        matrices = np.zeros((len(counts), k * k))
+        matrices[:, occurring] = (table @ counts.T).T
+        return measure(matrices.reshape(-1, k, k))
+
+    return statistic
+
+
 def resampled(of_rows: dict[str, Statistic], bootstrap: Bootstrap, level: float) -> dict[str, Estimate]:
     """Statistics of rows with the percentiles of their resamples."""
     intervals = bootstrap.intervals(of_rows, level)
     return {
-        name: Estimate(on_sample(statistic, bootstrap.n_rows), *intervals[name], bootstrap.name)
-        for name, statistic in of_rows.items()
+        name: Estimate(bootstrap.on_sample(statistic), *intervals[name], bootstrap.name) for name, statistic in of_rows.items()
     }
 
 
 def _of_confusion(found: ClassPredictions, names: list[str], bootstrap: Bootstrap, level: float) -> dict[str, Estimate]:
-    matrix = confusion_matrix(found.true, found.predicted, found.n_classes)
+    matrix = confusion_matrix(found.true, found.predicted, found.n_classes, bootstrap.weights)
     matrices = bootstrap.confusions(found.true, found.predicted, found.n_classes)
     estimates = {}
     for name in SHARES.keys() & names:
         part, whole = SHARES[name](matrix)
-        if bootstrap.groups is None:
+        if bootstrap.is_of_plain_rows:
             interval, method = wilson(int(part), int(whole), level), "Wilson"
         else:
             interval, method = percentiles(ratio(*SHARES[name](matrices)), level), bootstrap.name

@@ -13,36 +13,52 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from mercer import _command
+from mercer._command.compare import compare_command
 from mercer._command.explain import explain_command
 from mercer._command.failures import clear_errors, told_of_run
 from mercer._command.fitting import TableColumn, fitted_table
 from mercer._command.options import (
+    CostsOption,
     DataArgument,
+    DataOption,
     DecimalCommaFlag,
     DropOption,
     EncodingOption,
+    GroupOption,
     JsonFlag,
     KindOption,
     ModelTimeOption,
+    NoTimeFlag,
     NullOption,
     OutOption,
     QuietFlag,
+    RefitFlag,
     ResumeOption,
     RunPath,
     SeedOption,
     SeparatorOption,
     SheetOption,
+    TestFileOption,
     ThreadsOption,
+    TimeColumnOption,
     TimeOption,
+    WeightsOption,
+    is_given,
+    refuse_others,
+    refuse_without_resume,
 )
 from mercer._command.predict import predict_command
-from mercer._command.quantities import range_of, seconds_of
+from mercer._command.quantities import bytes_of, range_of, seconds_of
+from mercer._command.run import RUN_SETTINGS, run_command
+from mercer._command.serve import serve_command
 from mercer._command.streams import progress_console, result_console, width_of
 from mercer._command.threads import thread_limit
 from mercer._command.views import ClusterView, RunView, cluster_board, cluster_sizes, describe_test, leaderboard
 from mercer._runs.errors import RunError
 from mercer._runs.file_options import NULLS, FileOptions
 from mercer._runs.folder import RunFolder
+from mercer._runs.resuming import GoingOn, go_on
 from mercer._runs.settings import ClusterSettings, Settings
 
 if TYPE_CHECKING:  # what takes a second to import is imported where it is used: help and mistakes are answered at once
@@ -94,6 +110,7 @@ def _names(texts: list[str]) -> tuple[str, ...]:
 
 @app.command("train")
 def train_command(
+    context: typer.Context,
     data: DataArgument = None,
     target: Annotated[str | None, typer.Option("--target", "-t", help="The column to predict.")] = None,
     time: TimeOption = "2m",
@@ -108,13 +125,21 @@ def train_command(
     exclude: Annotated[list[str], typer.Option(help="Models not to try. Repeatable, or separated by commas.")] = [],  # noqa: B006
     model_time: ModelTimeOption = None,
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 5,
-    test_size: Annotated[float, typer.Option(help="The share of rows kept for the test.")] = 0.2,
+    test_size: Annotated[float | None, typer.Option(help="The share of rows kept for the test; 0.2 by default.")] = None,
+    test_file: TestFileOption = None,
+    time_column: TimeColumnOption = None,
+    no_time: NoTimeFlag = False,
+    group: GroupOption = None,
+    weights: WeightsOption = None,
+    costs: CostsOption = None,
+    refit: RefitFlag = False,
     intervals: Annotated[
         float | None,
         typer.Option(
             help="Predict with intervals (sets of labels, for classes) that hold the truth for this share of rows: 0.9."
         ),
     ] = None,
+    max_size: Annotated[str, typer.Option(help="How large the model may be in a file, such as 20MB or 1GB.")] = "50MB",
     seed: SeedOption = 0,
     separator: SeparatorOption = None,
     decimal_comma: DecimalCommaFlag = False,
@@ -122,6 +147,7 @@ def train_command(
     sheet: SheetOption = None,
     null: NullOption = [],  # noqa: B006
     resume: ResumeOption = None,
+    data_file: DataOption = None,
     threads: ThreadsOption = None,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
@@ -132,8 +158,15 @@ def train_command(
     """
     with clear_errors(as_json=as_json):
         if resume is not None:
-            settings, path = RunFolder.existing(resume).read_plan_of(Settings).settings, resume
+            refuse_others(context, "time", "data_file", "test_file", "threads", "quiet")
+            more = seconds_of(time, "--time") if is_given(context, "time") else None
+            settings, path = go_on(resume, Settings, GoingOn(more, data_file, test_file)), resume
         else:
+            from mercer._runs.decision import read_costs
+
+            refuse_without_resume(data_file)
+            if test_file is not None and test_size is not None:
+                raise RunError(f"--test-size {test_size:g}: the test rows are those of --test-file.")
             settings = Settings(
                 *_data_and_target(data, target),
                 task=task,
@@ -141,8 +174,16 @@ def train_command(
                 seconds=seconds_of(time, "--time"),
                 model_seconds=None if model_time is None else seconds_of(model_time, "--model-time"),
                 folds=folds,
-                test_size=test_size,
+                test_size=Settings.test_size if test_size is None else test_size,
+                test_file=None if test_file is None else str(test_file),
+                time_column=time_column,
+                is_timeless=no_time,
+                group=group,
+                weights=weights,
+                costs=None if costs is None else read_costs(costs),
+                is_refitted=refit,
                 intervals=intervals,
+                max_size=bytes_of(max_size, "--max-size"),
                 seed=seed,
                 models=_names(models),
                 exclude=_names(exclude),
@@ -155,10 +196,9 @@ def train_command(
 
         command = shlex.join(["mercer", *sys.argv[1:]])
         view = RunView(progress_console(), settings.seconds, is_quiet=as_json or quiet)
+        watch = Watchers(view.problem, view.board, view.phase)
         with told_of_run(path, "train"), thread_limit(threads), view.showing():
-            outcome = train(
-                settings, path, command=command, resume=resume is not None, watch=Watchers(view.problem, view.board, view.phase)
-            )
+            outcome = train(settings, path, command=command, resume=resume is not None, watch=watch, begun=_command.begun)
         if as_json:
             typer.echo(json.dumps(_summary(outcome), allow_nan=False))
         else:
@@ -193,6 +233,8 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
         "interrupted": outcome.is_interrupted,
         **{key: content[key] for key in ("data", "alerts", "leaderboard", "best", "test")},
         "intervals": content.get("intervals"),
+        "costs": content.get("costs"),
+        "tested_model": str(outcome.folder.tested_model) if content.get("refit") else None,
     }
 
 
@@ -200,6 +242,7 @@ def _show_outcome(console: Console, outcome: Outcome) -> None:
     _show_report(console, outcome.content)
     folder = outcome.folder
     others = {
+        folder.tested_model: "the model that was tested; the other has learned from the test rows too",
         folder.sample: f"what explains predictions: mercer explain {folder.path} new.csv --row 1",
         folder.script("train"): "the same model as plain code",
     }
@@ -236,6 +279,9 @@ def _show_report(console: Console, content: Any) -> None:
     console.print(leaderboard(entries, metric, width=width_of(console), best=content["best"]["model"]))
     console.print()
     console.print(describe_test(content["test"], width_of(console)))
+    if costs := content.get("costs"):
+        console.print()
+        console.print(Text(costs["reading"]))
     if found := content.get("intervals"):
         console.print()
         console.print(Text(found["reading"].replace("\N{NO-BREAK SPACE}", "")))  # 90%, as above, and not cut in two
@@ -243,6 +289,7 @@ def _show_report(console: Console, content: Any) -> None:
 
 @app.command("cluster")
 def cluster_command(
+    context: typer.Context,
     data: DataArgument = None,
     clusters: Annotated[str, typer.Option(help="How many clusters: a range to choose from, or a number.")] = "2-10",
     against: Annotated[
@@ -265,6 +312,7 @@ def cluster_command(
     sheet: SheetOption = None,
     null: NullOption = [],  # noqa: B006
     resume: ResumeOption = None,
+    data_file: DataOption = None,
     threads: ThreadsOption = None,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
@@ -276,8 +324,11 @@ def cluster_command(
     """
     with clear_errors(as_json=as_json):
         if resume is not None:
-            settings, path = RunFolder.existing(resume).read_plan_of(ClusterSettings).settings, resume
+            refuse_others(context, "time", "data_file", "threads", "quiet")
+            more = seconds_of(time, "--time") if is_given(context, "time") else None
+            settings, path = go_on(resume, ClusterSettings, GoingOn(more, data_file)), resume
         else:
+            refuse_without_resume(data_file)
             source = data or DEFAULT_TABLE
             settings = ClusterSettings(
                 source,
@@ -358,6 +409,9 @@ def _show_clusters(console: Console, content: ClusterContent) -> None:
 
 app.command("predict")(predict_command)
 app.command("explain")(explain_command)
+app.command("run", context_settings=RUN_SETTINGS)(run_command)
+app.command("compare")(compare_command)
+app.command("serve")(serve_command)
 
 
 @app.command("report")

@@ -18,6 +18,14 @@ def seconds_of(text: str, flag: str) -> float:
     return sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
+def bytes_of(text: str, flag: str) -> float:
+    """20MB, 1.5 GB or a number of bytes."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", text.strip().lower())
+    if found is None:
+        raise RunError(f"{flag} {text!r}: it must be a size such as 500kB, 20MB or 1GB.")
+    return float(found[1]) * 1000.0 ** " kmgt".index(found[2] or " ")
+
+
 def range_of(text: str, flag: str) -> tuple[int, int]:
     """4, 2-10 or 2..10 as the least and the most."""
     found = re.fullmatch(r"\s*(\d{1,6})\s*(?:(?:-|\.\.|to)\s*(\d{1,6})\s*)?", text)

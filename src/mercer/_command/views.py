@@ -226,6 +226,7 @@ def describe_problem(problem: Problem, settings: Settings) -> Iterator[Text]:
     yield Text(f"{settings.target} from {settings.source}", style="bold")
     n_rows, n_columns = problem.X.shape
     yield _line("data", f"{n_rows:,} rows, {n_columns} columns; {len(problem.test):,} rows are kept for the test (--test-size)")
+    yield _line("rows", problem.division.in_words)
     classes = (
         f" ({', '.join(map(str, problem.classes[:8]))}{' …' if len(problem.classes) > 8 else ''})" if problem.classes else ""
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -28,14 +28,20 @@ class TableModel:
     model: Any
     classes: tuple[Any, ...] | None
     unit: Unit
+    decide: Callable[[FloatArray], npt.NDArray[np.intp]] | None = None  # classes from probabilities; None: the likeliest
 
     @classmethod
-    def of(cls, model: Any, classes: Sequence[Any] | None) -> TableModel:
+    def of(
+        cls,
+        model: Any,
+        classes: Sequence[Any] | None,
+        decide: Callable[[FloatArray], npt.NDArray[np.intp]] | None = None,
+    ) -> TableModel:
         """The model of a table; `classes` are its labels, None for a number."""
         if classes is None:
             return cls(model, None, "number")
         if hasattr(model, "predict_proba"):
-            return cls(model, tuple(classes), "probability")
+            return cls(model, tuple(classes), "probability", decide)
         shape = getattr(model, "decision_function_shape", "ovr")
         return cls(
             model, tuple(classes), "decision value" if hasattr(model, "decision_function") and shape == "ovr" else "vote"
@@ -57,6 +63,8 @@ class TableModel:
 
     def codes(self, outputs: FloatArray) -> npt.NDArray[np.intp]:
         """The predicted classes, as `mercer predict` chooses them."""
+        if self.decide is not None:
+            return self.decide(np.atleast_2d(outputs))
         return np.asarray(choose_codes(outputs, self.n_outputs), dtype=np.intp)
 
     @property

@@ -23,6 +23,14 @@ _N_BINS = 10
 
 
 @dataclass(frozen=True)
+class Cutoff:
+    """A cut-off that was chosen out of fold, and for what, in words."""
+
+    value: float
+    chosen_for: str
+
+
+@dataclass(frozen=True)
 class Cutoffs:
     """Rising cut-offs, all distinct scores and one above them, with the rows of either class that score at least that."""
 
@@ -86,7 +94,7 @@ def tuned_threshold(model: Any) -> float | None:
     return None
 
 
-def scores_of(found: ClassPredictions, tuned: float | None) -> Scores:
+def scores_of(found: ClassPredictions, tuned: float | None, chosen_for: str | None = None) -> Scores:
     """The counts at all cut-offs, or at some 2,000 of them that about equally many rows lie between."""
     assert found.score is not None
     cutoffs = cutoffs_of(found.true == 1, found.score)
@@ -107,6 +115,7 @@ def scores_of(found: ClassPredictions, tuned: float | None) -> Scores:
         fn=(cutoffs.n_positive - tp).tolist(),
         default=default,
         tuned=tuned,
+        tuned_for=chosen_for,
         at=None if own is None else int(np.searchsorted(at, own)),
     )
 

@@ -5,29 +5,35 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from mercer._arrays import FloatArray
 from mercer._assessment.confusion import confusion_matrix
 from mercer._assessment.predictions import ClassPredictions, NumberPredictions, as_codes, predict_classes, predict_numbers
 from mercer._random import as_random_state
+from mercer._report.baseline import baseline_of, cautions_of
 from mercer._report.content import ClassMeasures, Confusion, Curves, Description, Measure, Residuals, Scores, Test
-from mercer._report.cutoffs import calibration_of, roc_and_pr, scores_of, threshold_curves, tuned_threshold
+from mercer._report.cutoffs import Cutoff, calibration_of, roc_and_pr, scores_of, threshold_curves, tuned_threshold
+from mercer._report.data.content import Drift, Profile
+from mercer._report.data.profile import describe_table
 from mercer._report.errors import row_numbers, worst_class_errors, worst_regression_errors
 from mercer._report.explained.model import Rows, explain_model
 from mercer._report.importance import permutation_importance
-from mercer._report.learning import learning_curve
+from mercer._report.learning import Learner, learning_curve
 from mercer._report.measures import LEVEL, class_measures, measures_per_class, metric_of, regression_measures
 from mercer._report.numbers import decimals_for, interval, level, number
 from mercer._report.residuals import residuals_of
 from mercer._report.scoring import Scoring, as_scoring
+from mercer._report.segments.content import Segments
+from mercer._report.segments.errors import segments_of
 from mercer._tables import Table, as_table
 
-PHASES = ("test", "importance", "errors", "explanations", "learning")
+PHASES = ("test", "importance", "errors", "data", "explanations", "learning")
 
-_IMPORTANCE_SHARE, _EXPLANATION_SHARE = 0.25, 0.4  # of the time that is left after the test
+_IMPORTANCE_SHARE, _DATA_SHARE, _EXPLANATION_SHARE = 0.25, 0.15, 0.35  # of the time that is left after the test
 
 
 def describe(
@@ -46,6 +52,11 @@ def describe(
     seconds: float = 60.0,
     on_phase: Callable[[str], None] | None = None,
     test_rows: Any = None,
+    cutoff: Cutoff | None = None,
+    decide: Callable[[FloatArray], Any] | None = None,
+    test_weights: Any = None,
+    learner: Learner | None = None,
+    target: str = "target",
 ) -> Description:
     """Measures with intervals, curves, importance, worst errors, explanations and the learning curve of a fitted model.
 
@@ -72,12 +83,22 @@ def describe(
         Called with the name of each phase (`PHASES`) as it begins.
     test_rows : array of int or None, default=None
         The numbers that the rows of X_test have in their source; None numbers them from 0.
+    cutoff : Cutoff or None, default=None
+        Of two classes, a cut-off of the probability of the second that was chosen out of fold.
+    decide : callable or None, default=None
+        What labels (their places) are predicted by probabilities; None is what the model itself predicts.
+    test_weights : array or None, default=None
+        How much each test row counts in measures; curves and tables of counts are of rows.
+    learner : Learner or None, default=None
+        How the learning curve divides and weighs the training rows; None is at random, and equally.
+    target : str, default="target"
+        What the target is called.
 
     Returns
     -------
     description : dict
-        The keys test, confusion, scores, curves, residuals, importance, errors, explained, learning and notes (what was cut
-        short, in words), as `Description` declares; JSON-able, without NaN.
+        The keys test, confusion, scores, curves, residuals, importance, errors, profile, drift, segments, explained, learning
+        and notes (what was cut short, in words), as `Description` declares; JSON-able, without NaN.
     """
     if task not in ("binary", "multiclass", "regression"):
         raise ValueError(f"describe: task is {task!r}; it must be 'binary', 'multiclass' or 'regression'.")
@@ -92,9 +113,12 @@ def describe(
     numbers = row_numbers(test_rows, test.n_rows)
     tell("test")
     if task == "regression":
-        part = _regression_part(model, test, y_test, measure, seed)
+        part = _regression_part(model, test, y_test, measure, seed, test_weights)
     else:
-        part = _class_part(model, test, y_test, _checked_classes(task, classes), measure, seed)
+        labels = _checked_classes(task, classes)
+        part = _class_part(model, test, y_test, labels, measure, seed, test_weights, cutoff, decide)
+    if test_weights is not None:
+        part.notes.append("Measures count rows by their weights; curves, residuals and tables of counts are of rows.")
     tell("importance")
     start = time.monotonic()
     importance, importance_note = permutation_importance(
@@ -107,6 +131,13 @@ def describe(
     else:
         errors = worst_regression_errors(part.found.true, part.found.predicted, test, importance, numbers)
         strata = None
+    tell("data")
+    leading = [row["column"] for row in importance]
+    about = _AboutData()
+    try:
+        about = _about_data(part.found, train, y_train, test, y_test, target, classes, leading, seed, _DATA_SHARE * seconds)
+    except Exception as error:  # whatever a table may hold: the rest of the report stands
+        about.notes.append(f"Data: there are no figures of the table ({type(error).__name__}: {error}).")
     tell("explanations")
     try:
         rows = Rows.of(model, classes, train, test, numbers)
@@ -114,7 +145,7 @@ def describe(
     except Exception as error:  # a model may fail at rows that are put together: the rest of the report stands
         explained, explanation_notes = None, [f"Explanations: there are none ({type(error).__name__}: {error})."]
     tell("learning")
-    learning, learning_note = learning_curve(model, train, y_train, strata, measure, seed, start + seconds)
+    learning, learning_note = learning_curve(model, train, y_train, strata, measure, seed, start + seconds, learner)
     cv_score, cv_spread = _natural(cv_score, measure), _finite(cv_spread)
     return Description(
         test=Test(
@@ -125,6 +156,17 @@ def describe(
             cv_score=cv_score,
             cv_spread=cv_spread,
             reading=_test_reading(metric_of(part.measures), cv_score, cv_spread),
+            baseline=baseline_of(
+                part.found,
+                y_train,
+                y_test,
+                part.measures,
+                measure,
+                seed,
+                train_weights=None if learner is None else learner.weights,
+                test_weights=test_weights,
+            ),
+            cautions=cautions_of(part.measures, part.per_class),
         ),
         confusion=part.confusion,
         scores=part.scores,
@@ -132,9 +174,12 @@ def describe(
         residuals=part.residuals,
         importance=importance,
         errors=errors,
+        profile=about.profile,
+        drift=about.drift,
+        segments=about.segments,
         explained=explained,
         learning=learning,
-        notes=[note for note in (*part.notes, importance_note, *explanation_notes, learning_note) if note],
+        notes=[note for note in (*part.notes, importance_note, *about.notes, *explanation_notes, learning_note) if note],
     )
 
 
@@ -152,17 +197,58 @@ class _Part:
     notes: list[str] = field(default_factory=list)
 
 
-def _regression_part(model: Any, test: Table, y_test: Any, scoring: Scoring, seed: int) -> _Part:
+@dataclass
+class _AboutData:
+    """What depends on the tables rather than on the model."""
+
+    profile: Profile | None = None
+    drift: Drift | None = None
+    segments: Segments | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def _about_data(
+    found: ClassPredictions | NumberPredictions,
+    train: Table,
+    y_train: Any,
+    test: Table,
+    y_test: Any,
+    target: str,
+    classes: Sequence[Any] | None,
+    leading: Sequence[str],
+    seed: int,
+    seconds: float,
+) -> _AboutData:
+    described = describe_table(
+        train, y_train, test, y_test, name=target, classes=classes, leading=leading, seed=seed, seconds=seconds
+    )
+    segments = segments_of(found, described.features, described.test_rows)
+    return _AboutData(described.profile, described.drift, segments, described.notes)
+
+
+def _regression_part(model: Any, test: Table, y_test: Any, scoring: Scoring, seed: int, weights: Any) -> _Part:
     found = predict_numbers(model, test.data, y_test)
     if not np.isfinite(found.predicted).all():
         raise ValueError("describe: the model predicts NaN or infinite values for rows of X_test.")
-    measures = regression_measures(found, scoring, np.random.RandomState(seed))
+    measures = regression_measures(found, scoring, np.random.RandomState(seed), weights)
     return _Part(found, measures, residuals=residuals_of(found.true, found.predicted))
 
 
-def _class_part(model: Any, test: Table, y_test: Any, classes: list[Any], scoring: Scoring, seed: int) -> _Part:
+def _class_part(
+    model: Any,
+    test: Table,
+    y_test: Any,
+    classes: list[Any],
+    scoring: Scoring,
+    seed: int,
+    weights: Any,
+    cutoff: Cutoff | None,
+    decide: Callable[[FloatArray], Any] | None,
+) -> _Part:
     found = predict_classes(model, test.data, y_test, classes)
-    part = _Part(found, class_measures(found, scoring, np.random.RandomState(seed)))
+    if decide is not None and found.probability is not None:
+        found = replace(found, predicted=decide(found.probability))
+    part = _Part(found, class_measures(found, scoring, np.random.RandomState(seed), weights))
     matrix = confusion_matrix(found.true, found.predicted, found.n_classes)
     part.confusion = Confusion(labels=[str(label) for label in classes], matrix=matrix.tolist())
     absent = [str(label) for code, label in enumerate(classes) if not np.any(found.true == code)]
@@ -171,7 +257,10 @@ def _class_part(model: Any, test: Table, y_test: Any, classes: list[Any], scorin
     if found.n_classes > 2:
         part.per_class = measures_per_class(found)
     if found.n_classes == 2 and found.score is not None and np.isfinite(found.score).all():
-        part.scores = scores_of(found, tuned_threshold(model))
+        if cutoff is not None and found.probability is not None:
+            part.scores = scores_of(found, cutoff.value, cutoff.chosen_for)
+        else:
+            part.scores = scores_of(found, tuned_threshold(model))
         if part.scores["at"] is None:
             part.notes.append("No cut-off of the scores gives the model's own predictions: it decides by something else.")
     part.curves = _curves(found, part.scores)

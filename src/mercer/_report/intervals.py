@@ -12,17 +12,22 @@ from mercer._report.measures import LEVEL
 from mercer._report.numbers import level, number, percent, plural
 
 
-def describe_intervals(coverage: float, n_calibration: int, lower: Any, upper: Any, y_test: Any, y_train: Any) -> Intervals:
-    """Of intervals for numbers; beside their width that of the interval which as many training targets fill without a model."""
+def describe_intervals(
+    coverage: float, n_calibration: int, lower: Any, upper: Any, y_test: Any, y_train: Any, weights: Any = None
+) -> Intervals:
+    """Of intervals for numbers; beside their width that of the interval which as many training targets fill without a model.
+
+    `weights`: how much each test row counts in the share that is held.
+    """
     is_held = (lower <= y_test) & (y_test <= upper)
     width = float(np.mean(upper - lower))
     ends = np.quantile(y_train, [(1 - coverage) / 2, (1 + coverage) / 2])
     plain = float(ends[1] - ends[0])
     size = f"An interval is {number(width)} wide; the middle {percent(coverage)} of the training targets span {number(plain)}."
-    return _described("interval", coverage, n_calibration, is_held, size, width=width, plain_width=plain)
+    return _described("interval", coverage, n_calibration, is_held, weights, size, width=width, plain_width=plain)
 
 
-def describe_sets(coverage: float, n_calibration: int, is_in: Any, codes: Any) -> Intervals:
+def describe_sets(coverage: float, n_calibration: int, is_in: Any, codes: Any, weights: Any = None) -> Intervals:
     """Of sets of labels: `is_in` has a column a class, `codes` are the columns of the true ones."""
     is_held = is_in[np.arange(len(codes)), codes]
     n_labels = is_in.sum(axis=1)
@@ -35,7 +40,7 @@ def describe_sets(coverage: float, n_calibration: int, is_in: Any, codes: Any) -
     size = (
         f"A set has {number(mean, 2)} of the {is_in.shape[1]} labels on average, and one label alone for {alone} of the rows."
     )
-    return _described("labels", coverage, n_calibration, is_held, size, mean_size=mean, sizes=sizes)
+    return _described("labels", coverage, n_calibration, is_held, weights, size, mean_size=mean, sizes=sizes)
 
 
 def _described(
@@ -43,6 +48,7 @@ def _described(
     coverage: float,
     n_calibration: int,
     is_held: Any,
+    weights: Any,
     size: str,
     *,
     width: float | None = None,
@@ -50,11 +56,12 @@ def _described(
     mean_size: float | None = None,
     sizes: list[SetSize] | None = None,
 ) -> Intervals:
-    n, n_held = len(is_held), int(is_held.sum())
-    low, high = wilson(n_held, n, LEVEL)
+    n, reached = len(is_held), float(np.average(is_held, weights=weights))
+    low, high = _share_interval(is_held, weights)
     what = "intervals" if kind == "interval" else "sets of labels"
     reading = (
-        f"The {what} hold the truth of {percent(n_held / n)} of {plural(n, 'test row')} "
+        f"The {what} hold the truth of {percent(reached)} of {plural(n, 'test row')}"
+        f"{'' if weights is None else ', which count by their weights'} "
         f"({level(LEVEL)} {percent(low)} to {percent(high)}); {percent(coverage)} was asked for. "
         f"{_verdict(kind, coverage, low, high)} {size}"
     )
@@ -63,7 +70,7 @@ def _described(
         coverage=coverage,
         n_calibration=n_calibration,
         n_test=n,
-        reached=n_held / n,
+        reached=reached,
         low=low,
         high=high,
         width=width,
@@ -72,6 +79,14 @@ def _described(
         sizes=sizes,
         reading=reading,
     )
+
+
+def _share_interval(is_held: Any, weights: Any) -> tuple[float, float]:
+    """Of a weighted share: as of so many equal rows as estimate it as well (Kish)."""
+    if weights is None:
+        return wilson(int(is_held.sum()), len(is_held), LEVEL)
+    n_effective = weights.sum() ** 2 / (weights**2).sum()
+    return wilson(float(np.average(is_held, weights=weights)) * n_effective, n_effective, LEVEL)
 
 
 def _verdict(kind: str, coverage: float, low: float, high: float) -> str:

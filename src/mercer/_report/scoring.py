@@ -17,9 +17,9 @@ class Scoring:
     scorer: Any
     is_loss: bool
 
-    def __call__(self, model: Any, X: Any, y: Any) -> float:
-        """The score in natural units; NaN where it is not defined."""
-        value = float(self.scorer(model, X, y))
+    def __call__(self, model: Any, X: Any, y: Any, weights: Any = None) -> float:
+        """The score in natural units, rows counting by their weights; NaN where it is not defined."""
+        value = float(self.scorer(model, X, y, **({} if weights is None else {"sample_weight": weights})))
         return -value if self.is_loss else value
 
     @property

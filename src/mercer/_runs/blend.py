@@ -1,66 +1,88 @@
 """Weights for a blend of models, from predictions of rows that the models had not seen.
 
 Models are added one at a time, with repetition, each time the one that helps the score most (Caruana et al., 2004). The score
-that is reported is honest: each fold is predicted with weights chosen on the other folds.
+that is reported is honest: each part of the rows is predicted with weights chosen on the other parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mercer._labels import choose_labels
-from mercer._runs.folds import Folds
-from mercer._stand_in import stand_in
-
 _N_STEPS = 15
+_N_CHOOSING = 20_000  # rows, at most, that the weights are chosen by
+_N_WITHOUT_GAIN = 3  # steps
+_LEAST_SHARE = 0.06  # of the weights: a member with less is left out
+
+Score = Callable[[Any, Any], float]  # of predictions, for these places among the rows
 
 
 @dataclass(frozen=True)
 class Blend:
-    """How often each model was chosen, and what the blend predicts and scores on every fold by weights of the other folds."""
+    """How often each model was chosen, and what the blend predicts by weights of the other parts."""
 
     counts: tuple[int, ...]
-    fold_scores: tuple[float, ...]
     held_out: Any
+    picked: Any  # what the single model predicts that is the best on the other parts: what a blend has to beat
 
 
-def find_blend(folds: Folds, predictions: Sequence[Any]) -> Blend:
-    """`predictions` hold one array a model, over the training rows."""
-    held_out, scores = np.empty_like(predictions[0]), []
-    for train, test in folds.splits:
-        held_out[test] = _mix(predictions, _choose(folds, predictions, train))[test]
-        scores.append(_score(folds, held_out, test))
-    counts = _choose(folds, predictions, np.arange(len(folds.y)))
-    return Blend(tuple(int(count) for count in counts), tuple(scores), held_out)
+@dataclass(frozen=True)
+class Limits:
+    """What the members may come to together: bytes in a file, and seconds of fits to all rows."""
+
+    sizes: Sequence[float]
+    most_size: float
+    seconds: Sequence[float]
+    most_seconds: float
+
+    def allow(self, counts: Any) -> bool:
+        used = np.flatnonzero(counts).tolist()
+        size, seconds = sum(self.sizes[one] for one in used), sum(self.seconds[one] for one in used)
+        return size <= self.most_size and seconds <= self.most_seconds
 
 
-def _choose(folds: Folds, predictions: Sequence[Any], rows: Any) -> Any:
-    """Counts of the best blend on the way: the first of equals."""
+def find_blend(
+    predictions: Sequence[Any], parts: Sequence[Any], score: Score, limits: Limits | None = None, seed: int = 0
+) -> Blend:
+    """`predictions` hold one array a model, and `parts` the places of the rows of each part."""
+    n_rows = len(predictions[0])
+    drawn = np.random.default_rng(seed).permutation(n_rows)[:_N_CHOOSING]
+    held_out, picked = np.empty_like(predictions[0]), np.empty_like(predictions[0])
+    for part in parts:
+        others = np.setdiff1d(drawn, part)
+        alone = int(np.argmax([score(one[others], others) for one in predictions]))
+        picked[part] = predictions[alone][part]
+        held_out[part] = _mix([one[part] for one in predictions], _choose(predictions, others, score, limits))
+    counts = _choose(predictions, np.sort(drawn), score, limits)
+    return Blend(tuple(int(count) for count in counts), held_out, picked)
+
+
+def _choose(predictions: Sequence[Any], rows: Any, score: Score, limits: Limits | None) -> Any:
+    """Counts of the best blend on the way, the first of equals, without members of little weight."""
+    known = [one[rows] for one in predictions]
     counts = np.zeros(len(predictions), dtype=int)
-    best, best_score = counts, -np.inf
+    best, best_score, n_poor = counts, -np.inf, 0
     for _ in range(_N_STEPS):
         options = [counts + np.eye(len(counts), dtype=int)[member] for member in range(len(counts))]
-        scores = [_score(folds, _mix(predictions, option), rows) for option in options]
+        options = [option for option in options if limits is None or limits.allow(option)]
+        if not options:
+            break
+        scores = [score(_mix(known, option), rows) for option in options]
         at = int(np.argmax(scores))
         counts = options[at]
         if scores[at] > best_score:
-            best, best_score = counts, scores[at]
-    return best
+            best, best_score, n_poor = counts, scores[at], 0
+        else:
+            n_poor += 1
+        if n_poor >= _N_WITHOUT_GAIN:
+            break
+    if not best.any():
+        best = np.eye(len(predictions), dtype=int)[0]
+    return np.where(best < _LEAST_SHARE * best.sum(), 0, best)
 
 
 def _mix(predictions: Sequence[Any], counts: Any) -> Any:
     return sum(count * prediction for count, prediction in zip(counts, predictions, strict=True) if count) / counts.sum()
-
-
-def _score(folds: Folds, prediction: Any, rows: Any) -> float:
-    known, classes = prediction[rows], folds.problem.classes
-    if classes is None:
-        model = stand_in(known)
-    else:
-        labels = np.asarray(classes)
-        model = stand_in(choose_labels(known, labels), classes=labels, probability=known)
-    return float(folds.scorer(model, np.zeros((len(rows), 1)), folds.y[rows]))

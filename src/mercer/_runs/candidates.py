@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,19 +14,35 @@ from sklearn.utils import get_tags
 from mercer._base import MercerEstimator
 from mercer._discovery import public_estimators
 from mercer._runs.errors import RunError
+from mercer._runs.looks import rounds_parameter
+from mercer._runs.portfolio import OUTLOOKS, Outlook, outlook_of
 from mercer._runs.problem import Problem
 from mercer._runs.settings import Settings
 from mercer._tuning import Space
+from mercer._weighted import takes_weights
+from mercer.calibration import CalibratedClassifierCV
+
+HELD = "estimator__"  # before the parameters of a model that another one holds
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model with the parameters of its first look, its defaults wherever they do, and what is worth searching."""
+    """A model as it comes, its defaults wherever they do, and what to expect of it."""
 
     name: str
     estimator: Any
-    space: Mapping[str, Space] = field(default_factory=dict)
+    outlook: Outlook = field(default_factory=Outlook)
     resampler: Any = None  # of the rows that it is fitted to, and of no others
+
+    @property
+    def space(self) -> Mapping[str, Space]:
+        """What is worth searching."""
+        return self.outlook.space or {}
+
+    @property
+    def rounds(self) -> str | None:
+        """The parameter that its fits find out by themselves."""
+        return None if self.resampler is not None else rounds_parameter(self.estimator)
 
 
 @dataclass(frozen=True)
@@ -41,29 +56,44 @@ class Skipped:
 def find_candidates(problem: Problem, settings: Settings) -> tuple[list[Candidate], list[Skipped]]:
     """The models that can learn this task, and those that are passed over."""
     chosen, skipped = [], []
-    for name, cls in _in_turns(of_task(problem.task)).items():
+    for name, cls in of_task(problem.task).items():
         reason = _refusal(name, cls, settings) or _misfit(cls, problem)
         if reason is None:
             estimator = cls(**cls._candidate_params)
             if "random_state" in estimator.get_params(deep=False):
                 estimator.set_params(random_state=settings.seed)
-            if _lacks_probabilities(estimator, problem, settings):
-                skipped.append(Skipped(name, "it has no probabilities, which --intervals needs"))
-            else:
-                chosen.append(Candidate(name, estimator, dict(cls._search_space or {})))
+            if problem.weights is not None and not takes_weights(estimator):
+                skipped.append(Skipped(name, "it learns from no weights of rows, which --weights asks for"))
+                continue
+            outlook = outlook_of(name, cls, problem, settings.seconds / 60)
+            if problem.classes is not None and not hasattr(estimator, "predict_proba"):
+                estimator, outlook = _calibrated(estimator), _inside(outlook)
+            chosen.append(Candidate(name, estimator, outlook))
         else:
             skipped.append(Skipped(name, reason))
     if not chosen:
-        is_narrowed = settings.intervals is not None and problem.classes is not None
-        hint = " --intervals leaves out those without probabilities." if is_narrowed else ""
-        raise RunError(f"no model is left to try for {problem.task}. `mercer models` lists them.{hint}")
-    return chosen, skipped
+        raise RunError(f"no model is left to try for {problem.task}. `mercer models` lists them.")
+    return sorted(chosen, key=lambda one: (one.outlook.tier, _place(one.name))), skipped
 
 
-def _lacks_probabilities(estimator: Any, problem: Problem, settings: Settings) -> bool:
-    """Whether a classifier cannot make the sets of labels that are asked for."""
-    is_asked = settings.intervals is not None and problem.classes is not None
-    return is_asked and not hasattr(estimator, "predict_proba")
+def _place(name: str) -> int:
+    """Where a model stands among those of its tier: in the order in which they are written down, and then by the alphabet."""
+    return list(OUTLOOKS).index(name) if name in OUTLOOKS else len(OUTLOOKS)
+
+
+def _calibrated(estimator: Any) -> Any:
+    """A classifier without probabilities, with some that are fitted to its scores out of fold."""
+    return CalibratedClassifierCV(estimator, method="sigmoid", cv=3, ensemble=False)
+
+
+def _inside(outlook: Outlook) -> Outlook:
+    """The same for a model that another one holds."""
+
+    def named(params: Mapping[str, Any]) -> dict[str, Any]:
+        return {f"{HELD}{name}": value for name, value in params.items()}
+
+    settings = tuple(named(one) for one in outlook.settings)
+    return replace(outlook, settings=settings, space=named(outlook.space or {}), fixed=named(outlook.fixed))
 
 
 def of_task(task: str) -> dict[str, type[MercerEstimator]]:
@@ -74,15 +104,6 @@ def of_task(task: str) -> dict[str, type[MercerEstimator]]:
         if is_kind(_bare(cls)):
             found[full.rpartition(".")[2]] = cls
     return found
-
-
-def _in_turns(classes: Mapping[str, type[MercerEstimator]]) -> dict[str, type[MercerEstimator]]:
-    """One of each family, then the next of each: where the time is short, different kinds of models were tried."""
-    families: dict[str, list[str]] = {}
-    for name, cls in classes.items():
-        families.setdefault(cls.__module__.split(".")[1], []).append(name)
-    rounds = itertools.zip_longest(*families.values())
-    return {name: classes[name] for names in rounds for name in names if name is not None}
 
 
 def _required(cls: type) -> list[str]:

@@ -20,10 +20,16 @@ class Clock:
     def __init__(self, seconds: float, spent: float = 0.0) -> None:
         self.seconds = seconds
         self._start = time.monotonic() - spent
+        self._begun, self._worked = time.monotonic(), time.process_time()
 
     @property
     def elapsed(self) -> float:
         return time.monotonic() - self._start
+
+    @property
+    def slowness(self) -> float:
+        """How many seconds a second of work takes here: more than one where others use the machine too."""
+        return max(1.0, (time.monotonic() - self._begun) / max(time.process_time() - self._worked, 1e-3))
 
     @property
     def left(self) -> float:

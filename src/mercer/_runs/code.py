@@ -34,23 +34,26 @@ class Code:
         self.add("mercer.datasets", "dataset_path")
         return f"dataset_path({embedded!r})"
 
-    def read(self, settings: RunSettings, source: Path, *, is_plain: bool) -> str:
-        """The expression that reads the table of a run, blank lines left out. `is_plain`: polars reads the same by itself."""
+    def read(self, settings: RunSettings, source: Path, *more: str, is_plain: bool, data: str = "DATA") -> str:
+        """The expression that reads a table as a run does, blank lines left out; `data` is the name of the file's path.
+
+        `is_plain`: polars reads the same by itself, with `more` arguments.
+        """
         file = settings.file
         if not is_plain:
             self.add("mercer.datasets", "read_table")
             given = {**{item.name: getattr(file, item.name) for item in fields(file)}, "kinds": dict(settings.kinds)}
             defaults = {**vars(FileOptions()), "kinds": {}}
             words = "".join(f", {name}={value!r}" for name, value in given.items() if value != defaults[name])
-            return f"read_table(DATA{words})"
+            return f"read_table({data}{words})"
         if is_parquet(source):
-            return "pl.read_parquet(DATA)"
+            return f"pl.read_parquet({data})"
         options = [f"separator={RowFile(source, file).separator!r}", f"null_values={list(file.nulls)!r}"]
         if file.decimal_comma:
             options.append("decimal_comma=True")
         if file.encoding is not None and file.encoding.lower() != "utf-8":
             options.append(f"encoding={file.encoding!r}")
-        lines = ["DATA", "infer_schema_length=None", "try_parse_dates=True", *options]
+        lines = [data, *more, "infer_schema_length=None", "try_parse_dates=True", *options]
         call = "pl.read_csv(\n" + "".join(f"    {line},\n" for line in lines) + ")"
         return f"{call}.filter(~pl.all_horizontal(pl.all().is_null()))"
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from mercer._explaining.contributions import METHODS, Unexplained, contributions
 from mercer._explaining.counterfactuals import Goal
 from mercer._explaining.lime import lime_weights
 from mercer._explaining.table_model import TableModel, Unit
+from mercer._runs.decision import Decision
 from mercer._runs.errors import DataError, RunError
 from mercer._runs.prediction import PREDICTION
 from mercer._runs.reading import read_texts
@@ -62,11 +64,37 @@ class Asked:
 
 
 class Explaining:
-    """A run and a file whose rows are explained."""
+    """A run and a file, or a table, whose rows are explained."""
 
     def __init__(self, run: Path, data: Path, asked: Asked) -> None:
-        self.run, self.data, self._asked = run, data, asked
         stored = StoredModel.of(run)
+        self._take_run(stored, asked)
+        self._file = stored.file(data, stored.options(asked.separator, asked.encoding, asked.sheet))
+        stored.check_columns(self._file)
+        read = stored.read(self._file)
+        self.alerts = read.alerts
+        self._take_rows(data, read.table, read.numbers)
+
+    @classmethod
+    def of_run(cls, stored: StoredModel, asked: Asked) -> Explaining:
+        """The run alone, for rows that are yet to come (`with_row`)."""
+        found = cls.__new__(cls)
+        found._take_run(stored, asked)
+        return found
+
+    def with_row(self, source: str, row: pl.DataFrame, texts: dict[str, str], label: Any = None) -> Explaining:
+        """The same run with a table of one row; `texts` are its values as they were given, `label` the class to explain."""
+        found = copy.copy(self)
+        if label is not None:
+            found._asked = replace(self._asked, label=str(label))
+            found._label = found._chosen_label()
+        found._take_rows(Path(source), row, np.ones(1, dtype=np.intp))
+        found._texts = {name: texts[name] for name in self.columns}
+        return found
+
+    def _take_run(self, stored: StoredModel, asked: Asked) -> None:
+        run = stored.folder.path
+        self.run, self._asked = run, asked
         if not isinstance(stored.plan.settings, Settings):
             raise RunError(
                 f"{run}: this is a run of `mercer {stored.plan.settings.command}`; runs of `mercer train` are explained."
@@ -77,17 +105,19 @@ class Explaining:
                 f"{run}: the run keeps no training rows to explain with: an earlier version of Mercer made it. "
                 f"`mercer train --resume {run}` adds them, where its data still are."
             )
-        self.found = TableModel.of(stored.model, getattr(stored.model, "classes_", np.zeros(0)).tolist() or None)
+        decision = Decision.of_run(stored.folder, self.settings)
+        classes = getattr(stored.model, "classes_", np.zeros(0)).tolist() or None
+        self.found = TableModel.of(stored.model, classes, None if decision is None else decision.codes)
         if asked.margin is not None and self.found.classes is not None:
             raise RunError(f"--margin {asked.margin:g}: the model predicts classes; a margin is for numbers.")
         self._label = self._chosen_label()
-        self._file = stored.file(data, stored.options(asked.separator, asked.encoding, asked.sheet))
-        stored.check_columns(self._file)
         self.columns = list(self.found.reports())
         self.kinds = {name: column.kind for name, column in self.found.reports().items()}
-        read = stored.read(self._file)
-        rows, self._numbers, self.alerts = read.table, read.numbers, read.alerts
         self.sample = TrainingSample.read(stored.folder.sample)
+
+    def _take_rows(self, data: Path, rows: pl.DataFrame, numbers: npt.NDArray[np.intp]) -> None:
+        self.data, self._numbers = data, numbers
+        self._texts: dict[str, str] | None = None
         self.table, self.rows = _alike(self.sample.X, rows, self.kinds, data)
         chosen = np.random.default_rng(self.settings.seed).permutation(self.table.height)[:_N_BACKGROUND]
         self.background = self.table[np.sort(chosen)]
@@ -121,6 +151,8 @@ class Explaining:
 
     def texts(self, place: int) -> dict[str, str]:
         """The values of a row as they are written in the file."""
+        if self._texts is not None:
+            return self._texts
         if not self._file.is_text:
             return {name: as_text(self.rows[name][place]) for name in self.columns}
         texts = read_texts(self.data, self._file.options)

@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -31,6 +31,19 @@ class Plan(Generic[Asked]):
     settings: Asked
     digest: str  # of the data
     schema: dict[str, str]  # the types of the columns
+    files: Mapping[str, str] = field(default_factory=dict)  # where "data" and "test" lay; none for an embedded table
+    test_digest: str | None = None  # of the file of test rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the run's folder."""
+        written = {"format": FORMAT, "command": self.settings.command, "settings": self.settings.to_dict()}
+        return {
+            **written,
+            "data": self.digest,
+            "schema": self.schema,
+            "files": dict(self.files),
+            "test_data": self.test_digest,
+        }
 
 
 class RunFolder:
@@ -42,10 +55,12 @@ class RunFolder:
         self.model = path / "model.mercer"
         self.report_json = path / "report.json"
         self.report_html = path / "report.html"
+        self.tested_model = path / "tested-model.mercer"  # where the model has learnt from the test rows too, after the test
+        self.test_rows = path / "test-rows.parquet"  # what the tested model says of them
+        self.decision = path / "decision.json"  # what labels are predicted by, where costs were given
         self.intervals = path / "intervals.json"  # how far from a prediction the truth may lie, where that was asked for
         self.profile = path / "profile.json"  # what the columns of training were like, which new rows are compared with
         self.sample = path / "rows.parquet"  # of training rows, which explanations are made with
-        self.trials = path / "trials.db"
         self.journal = Journal(path / "journal.jsonl")
         self.shelf = Shelf(path / "folds")
 
@@ -64,16 +79,23 @@ class RunFolder:
             raise RunError(f"--out {path}: {getattr(error, 'strerror', None) or error}.") from error
 
     @classmethod
-    def begin(cls, path: Path, settings: RunSettings, digest: str, schema: Mapping[str, str]) -> RunFolder:
-        """A new folder."""
+    def begin(
+        cls,
+        path: Path,
+        settings: RunSettings,
+        digest: str,
+        schema: Mapping[str, str],
+        files: Mapping[str, str] | None = None,
+        test_digest: str | None = None,
+    ) -> RunFolder:
+        """A new folder, with a `Plan` of these."""
         cls.refuse_existing(path, settings.command)
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise RunError(f"--out {path}: the folder cannot be made ({error.strerror or error}).") from error
         folder = cls(path)
-        plan = {"format": FORMAT, "command": settings.command, "settings": settings.to_dict(), "data": digest, "schema": schema}
-        write_whole(folder.plan, _to_json(plan))
+        folder.write_plan(Plan(settings, digest, dict(schema), files or {}, test_digest))
         return folder
 
     @classmethod
@@ -85,6 +107,9 @@ class RunFolder:
         folder.read_plan()
         return folder
 
+    def write_plan(self, plan: Plan[Any]) -> None:
+        write_whole(self.plan, _to_json(plan.to_dict()))
+
     def read_plan(self) -> Plan[RunSettings]:
         """What was asked, and of what data."""
         try:
@@ -92,7 +117,8 @@ class RunFolder:
             if stored["format"] != FORMAT:
                 raise RunError(f"{self.plan}: format {stored['format']!r} is not known; this version knows {FORMAT}.")
             kind = SETTINGS[stored.get("command", "train")]
-            return Plan(kind.from_dict(stored["settings"]), str(stored["data"]), dict(stored["schema"]))
+            settings, schema = kind.from_dict(stored["settings"]), dict(stored["schema"])
+            return Plan(settings, str(stored["data"]), schema, dict(stored.get("files", {})), stored.get("test_data"))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RunError(f"{self.plan}: the file is damaged ({type(error).__name__}: {error}).") from error
 
@@ -102,7 +128,7 @@ class RunFolder:
         if not isinstance(plan.settings, kind):
             began = plan.settings.command
             raise RunError(f"{self.path}: this is a run of `mercer {began}`; `mercer {began} --resume {self.path}` goes on.")
-        return Plan(plan.settings, plan.digest, plan.schema)
+        return Plan(plan.settings, plan.digest, plan.schema, plan.files, plan.test_digest)
 
     @property
     def seconds_spent(self) -> float:

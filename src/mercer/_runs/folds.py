@@ -14,10 +14,11 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 import mercer
-from mercer._labels import pad_classes
+from mercer._labels import choose_labels, pad_classes
 from mercer._runs.pipelines import ESTIMATOR, PREPARER
 from mercer._runs.problem import Problem
-from mercer.model_selection import KFold, StratifiedKFold
+from mercer._stand_in import stand_in
+from mercer._weighted import fit_weighted
 
 
 @dataclass(frozen=True)
@@ -35,40 +36,69 @@ _MOST_KEPT = 500_000_000  # bytes of prepared tables that are kept for the next 
 
 
 class Folds:
-    """The training rows, cut into folds once; models that want their columns prepared alike share the prepared tables."""
+    """The training rows, cut into folds once; models that want their columns prepared alike share the prepared tables.
+
+    Attributes
+    ----------
+    X, y : the training rows
+    weights : their weights; None where rows have none
+    splits : pairs of positions among the training rows, those that learn and those that are held out
+    held : the positions that some fold holds out, rising: all of them but forward in time, where the earliest only learn
+    """
 
     def __init__(self, problem: Problem, n_folds: int, seed: int) -> None:
         self.problem = problem
         self.X, self.y = problem.rows(problem.train)
-        kind = KFold if problem.classes is None else StratifiedKFold
-        splitter = kind(n_folds, shuffle=True, random_state=seed)
-        self.splits = [(train, test) for train, test in splitter.split(np.zeros(len(self.y)), self.y)]
-        self.scorer = problem.metric.scorer
-        self._prepared: dict[tuple[str, int], _Prepared] = {}
+        self.weights = problem.weights_of(problem.train)
+        self.splits = problem.division.folds(n_folds, seed)
+        self.held = np.sort(np.concatenate([test for _, test in self.splits]))
+        self._prepared: dict[tuple[str, int], Prepared] = {}
 
     def __len__(self) -> int:
         return len(self.splits)
 
+    @property
+    def n_scored(self) -> int:
+        """How many rows are held out and count."""
+        return len(self.held) if self.weights is None else int((self.weights[self.held] > 0).sum())
+
+    def weights_of(self, rows: Any) -> Any:
+        """Weights of some training rows; None where rows have none."""
+        return None if self.weights is None else self.weights[rows]
+
     def score(self, model: Any, fold: int) -> FoldScore:
         """Fit a clone on the other folds and score it on this one."""
         train, test = self.splits[fold]
-        tables = self._prepare(model, fold)
+        tables = self.prepare(model, fold)
         started = time.perf_counter()
-        fitted = clone(tables.estimator_of(model)).fit(tables.train, self.y[train])
+        fitted = fit_weighted(clone(tables.estimator_of(model)), tables.train, self.y[train], self.weights_of(train))
         fit_seconds = tables.fit_seconds + time.perf_counter() - started
         started = time.perf_counter()
-        prediction = self._predict(fitted, tables.test)
+        prediction = self.predict(fitted, tables.test)
         predict_seconds = tables.transform_seconds + time.perf_counter() - started
-        score = float(self.scorer(fitted, tables.test, self.y[test]))
+        score = self.problem.metric.score(fitted, tables.test, self.y[test], self.weights_of(test))
         if not np.isfinite(score):
             raise ValueError(f"its score is {score}")
         return FoldScore(score, fit_seconds, 1e6 * predict_seconds / len(test), size_of(tables.whole(fitted)), prediction)
 
-    def _prepare(self, model: Any, fold: int) -> _Prepared:
+    def score_of(self, prediction: Any, rows: Any) -> float:
+        """The score of what is predicted for some of the training rows: numbers, or probabilities of all classes."""
+        classes = self.problem.classes
+        if classes is None:
+            model = stand_in(prediction)
+        else:
+            labels = np.asarray(classes)
+            model = stand_in(choose_labels(prediction, labels), classes=labels, probability=prediction)
+        score = self.problem.metric.score(model, np.zeros((len(rows), 1)), self.y[rows], self.weights_of(rows))
+        if not np.isfinite(score):
+            raise ValueError(f"its score is {score}")
+        return score
+
+    def prepare(self, model: Any, fold: int) -> Prepared:
         """The tables of a fold as the first step of a pipeline makes them, or made them for an earlier model."""
         train, test = self.splits[fold]
         if not isinstance(model, Pipeline):
-            return _Prepared(None, self.X[train], self.X[test], 0.0, 0.0)
+            return Prepared(None, self.X[train], self.X[test], 0.0, 0.0)
         preparer = model.named_steps[PREPARER]
         key = (repr(sorted(preparer.get_params(deep=False).items(), key=lambda item: item[0])), fold)
         if key not in self._prepared:
@@ -77,13 +107,13 @@ class Folds:
             rows = fitted.fit_transform(self.X[train])
             fit_seconds = time.perf_counter() - started
             started = time.perf_counter()
-            made = _Prepared(fitted, rows, fitted.transform(self.X[test]), fit_seconds, time.perf_counter() - started)
+            made = Prepared(fitted, rows, fitted.transform(self.X[test]), fit_seconds, time.perf_counter() - started)
             if sum(kept.n_bytes for kept in self._prepared.values()) + made.n_bytes > _MOST_KEPT:
                 return made
             self._prepared[key] = made
         return self._prepared[key]
 
-    def _predict(self, fitted: Any, X: Any) -> Any:
+    def predict(self, fitted: Any, X: Any) -> Any:
         if self.problem.classes is None:
             return np.asarray(fitted.predict(X), dtype=float)
         if not hasattr(fitted, "predict_proba"):
@@ -93,18 +123,21 @@ class Folds:
         return pad_classes(fitted.predict_proba(X), places, len(self.problem.classes), dtype=np.float64)  # a fold may lack some
 
     def assemble(self, get: Callable[[int], Any]) -> Any:
-        """The predictions of all folds in the order of the training rows; None if one is missing."""
+        """The predictions of all folds in the order of the training rows, NaN where no fold holds a row out (see `held`).
+
+        None if one is missing.
+        """
         parts = [get(fold) for fold in range(len(self))]
         if any(part is None for part in parts):
             return None
-        out = np.empty((len(self.y), *parts[0].shape[1:]))
+        out = np.full((len(self.y), *parts[0].shape[1:]), np.nan)
         for (_, test), part in zip(self.splits, parts, strict=True):
             out[test] = part
         return out
 
 
 @dataclass(frozen=True)
-class _Prepared:
+class Prepared:
     """The training and test rows of one fold, made ready."""
 
     preparer: Any

@@ -1,7 +1,8 @@
 """Intervals around predicted numbers and sets of labels, calibrated by how wrong the model was on rows that it had not seen.
 
 Conformal prediction with the folds of the search: each training row is scored by a fit to the other folds, and what is no
-stranger than the k-th smallest of these n scores is let in, k = ceil(coverage (n + 1)). The model of the run has learnt from
+stranger than the k-th smallest of these n scores is let in, k = ceil(coverage (n + 1)). Where rows have weights, scores count
+by them, and the new row as much as the mean. The model of the run has learnt from
 all training rows, a little more than the fits behind the scores, and was chosen by them: what holds for a split holds here
 about and not exactly, and the report says which coverage the test rows reached.
 """
@@ -45,6 +46,16 @@ def _rank(coverage: float, n: int) -> int:
     return max(1, math.ceil(coverage * (n + 1) - 1e-9))
 
 
+def _weighted_limit(coverage: float, scores: Values, weights: Values) -> float:
+    """The least score up to which the scores weigh this share of all and one row more, of the mean weight."""
+    counts = weights > 0
+    scores, weights = scores[counts], weights[counts]
+    order = np.argsort(scores, kind="stable")
+    share = np.cumsum(weights[order]) / (weights.sum() + weights.mean())
+    place = min(int(np.searchsorted(share, coverage - 1e-12)), len(scores) - 1)
+    return float(scores[order[place]])
+
+
 @dataclass(frozen=True)
 class Calibration:
     """How far from a prediction the truth may lie: in units of the target, or 1 - P(label) for labels."""
@@ -55,15 +66,20 @@ class Calibration:
     n_rows: int  # that calibrated
 
     @classmethod
-    def of(cls, coverage: float, y: Any, held_out: Values, classes: list[Any] | None) -> Calibration:
+    def of(
+        cls, coverage: float, y: Any, held_out: Values, classes: list[Any] | None, weights: Values | None = None
+    ) -> Calibration:
         """By predictions (numbers, or probabilities in the order of `classes`) of rows that the fits had not seen."""
         if classes is None:
             scores = np.abs(y - held_out)
         else:
             scores = 1 - held_out[np.arange(len(y)), np.searchsorted(np.asarray(classes), y)]
+        kind: Literal["interval", "labels"] = "interval" if classes is None else "labels"
+        if weights is not None:
+            return cls(kind, coverage, _weighted_limit(coverage, scores, weights), int((weights > 0).sum()))
         rank = _rank(coverage, len(y))
         limit = float(np.partition(scores, rank - 1)[rank - 1])
-        return cls("interval" if classes is None else "labels", coverage, limit, len(y))
+        return cls(kind, coverage, limit, len(y))
 
     def ends(self, predicted: Values) -> tuple[Values, Values]:
         """The lower and the upper end of the interval of each row."""

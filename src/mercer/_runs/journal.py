@@ -67,6 +67,9 @@ class Shelf:
             os.fsync(file.fileno())
         partial.replace(target)
 
+    def drop(self, name: str) -> None:
+        (self.folder / f"{name}.npy").unlink(missing_ok=True)
+
     def get(self, name: str) -> Any:
         """The array, or None."""
         path = self.folder / f"{name}.npy"

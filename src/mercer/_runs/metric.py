@@ -35,6 +35,10 @@ class Metric:
     def scorer(self) -> Any:
         return get_scorer(self.name)
 
+    def score(self, model: Any, X: Any, y: Any, weights: Any = None) -> float:
+        """The score of a fitted model on rows, which count by their weights."""
+        return float(self.scorer(model, X, y, **({} if weights is None else {"sample_weight": weights})))
+
     def shown(self, score: float) -> float:
         """The measure itself: a loss has its own sign again."""
         return -score if self.is_loss else score
@@ -71,8 +75,8 @@ def _likeness(one: str, other: str) -> float:
     return len(pairs[0] & pairs[1]) / max(1, len(pairs[0] | pairs[1]))
 
 
-def check_metric(metric: Metric, y: Any, classes: Sequence[Any] | None) -> None:
-    """Refuse a measure of the other kind of task before anything is fitted."""
+def check_metric(metric: Metric, y: Any, classes: Sequence[Any] | None, weights: Any = None) -> None:
+    """Refuse a measure of the other kind of task, or one that takes no weights of rows, before anything is fitted."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
     rows = np.zeros((len(y), 1))
@@ -84,3 +88,7 @@ def check_metric(metric: Metric, y: Any, classes: Sequence[Any] | None) -> None:
         raise RunError(f"--metric {metric.name} cannot be computed for {what}: {error}") from error
     if not np.isfinite(score):
         raise RunError(f"--metric {metric.name} is {score} for this target.")
+    try:
+        metric.score(model, rows, y, weights)
+    except TypeError as error:
+        raise RunError(f"--metric {metric.name}: this measure takes no weights, which --weights asks for.") from error

@@ -13,6 +13,7 @@ from mercer._runs.file_options import FileOptions
 KINDS = ("number", "category", "boolean", "date", "datetime", "duration", "text", "identifier")
 TASKS = ("classification", "regression")
 MOST_CLUSTERS = 50
+FILE_ORDER = "ROWS"  # in the place of a column of times: rows lie in the order of time
 
 
 class _Check(NamedTuple):
@@ -77,12 +78,23 @@ class Settings(RunSettings):
     folds: int = 5
     test_size: float = 0.2
     intervals: float | None = None  # the coverage asked for
+    max_size: float = 50e6  # bytes that the model may take in a file
+    time_column: str | None = None  # by which rows are divided forward in time; None: found out
+    is_timeless: bool = False  # rows are divided as if they had no order
+    group: str | None = None  # a column; rows of one value are never on both sides
+    weights: str | None = None  # a column
+    test_file: str | None = None  # a path
+    costs: Mapping[str, Any] | None = None  # of mistakes, as `decision.read_costs` reads them
+    is_refitted: bool = False  # whether the final model learns from the test rows too, after the test
 
     def _checks(self) -> Iterator[_Check]:
         yield _Check("task", self.task, self.task in (None, *TASKS), f"one of {', '.join(TASKS)}")
         yield from super()._checks()
+        yield _Check("max-size", self.max_size, self.max_size > 0, "a positive size, such as 50MB")
         yield _Check("folds", self.folds, 2 <= self.folds <= 50, "between 2 and 50")
         yield _Check("test-size", self.test_size, 0 < self.test_size < 1, "a share between 0 and 1")
+        in_time = "without --no-time and without --group, as rows are divided in one way"
+        yield _Check("time-column", self.time_column, self.time_column is None or not (self.is_timeless or self.group), in_time)
         is_fine = self.intervals is None or 0 < self.intervals < 1
         yield _Check("intervals", self.intervals, is_fine, "a share above 0 and below 1, such as 0.9")
 

@@ -50,6 +50,11 @@ class StoredModel:
         """Whether it predicts a target; the others are models of clusters."""
         return isinstance(self.plan.settings, Settings)
 
+    @property
+    def classes(self) -> Any:
+        """The labels that it predicts; None where it predicts numbers or clusters."""
+        return getattr(self.model, "classes_", None) if self.is_trained else None
+
     def options(self, separator: str | None = None, encoding: str | None = None, sheet: str | None = None) -> FileOptions:
         """How a file of new rows is read: as the one that the run learnt from, where nothing else is said."""
         own = self.plan.settings.file
@@ -66,11 +71,22 @@ class StoredModel:
     @property
     def columns(self) -> list[str]:
         """The columns that the model uses."""
-        return [column.name for column in self._preparer.report_ if column.used]
+        return list(self._kinds)
+
+    @lazy_property
+    def preparers(self) -> list[Any]:
+        """What prepares columns: one, or one a member of a blend."""
+        members = [self.model] if hasattr(self.model, "steps") else getattr(self.model, "estimators_", [])
+        return [member.named_steps[PREPARER] for member in members or [first_pipeline(self.model)]]
 
     @property
-    def _preparer(self) -> Any:
-        return first_pipeline(self.model).named_steps[PREPARER]
+    def _kinds(self) -> dict[str, str]:
+        """Of the columns that any of them uses; where they differ, by the first."""
+        used = ((column.name, found.kinds_[column.name]) for found in self.preparers for column in found.report_ if column.used)
+        kinds: dict[str, str] = {}
+        for name, kind in used:
+            kinds.setdefault(name, kind)
+        return kinds
 
     def check_columns(self, file: RowFile, keep: Sequence[str] = ()) -> None:
         """Refuse a file without columns that the model needs, or that are to be kept."""
@@ -91,11 +107,9 @@ class StoredModel:
     @lazy_property
     def types(self) -> TrainingTypes:
         """In which types the columns were in training."""
-        kinds = self._preparer.kinds_
         own = self.plan.settings.file
-        used = {name: kinds[name] for name in self.columns}
         mark: Mark = "comma" if own.decimal_comma else "point"
-        return TrainingTypes(self.plan.schema, used, self.profile.marks, mark, own.nulls)
+        return TrainingTypes(self.plan.schema, self._kinds, self.profile.marks, mark, own.nulls)
 
     def read(self, file: RowFile) -> ReadTable:
         """All rows of a file in the types of training, and what there is to say of them."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from mercer._arrays import FLOATS, FloatArray
+from mercer._arrays import FLOATS, FloatArray, is_plain, require_finite
 from mercer._lazy import lazy_property
 from mercer._params import ArrayLike, InvalidParameterError, Null, OneOf, Rule
 from mercer._remedies import explained
@@ -135,7 +135,7 @@ class _Columns:
         self.is_table = hasattr(X, "columns") and hasattr(X, "dtypes")
         if sp.issparse(X):
             X = X.toarray()
-        self.X = X if self.is_table else check_array(X, dtype=None, ensure_all_finite=False)
+        self.X = X if self.is_table or is_plain(X) else check_array(X, dtype=None, ensure_all_finite=False)
         self.shape: tuple[int, int] = tuple(self.X.shape)
 
     @property
@@ -165,6 +165,9 @@ class _Columns:
             part = self.X.iloc[:, np.flatnonzero(is_number)]
         else:
             part = self.X[:, np.flatnonzero(is_number).tolist()]
+        if is_plain(part):
+            require_finite(None, part, allow_nan=True)
+            return np.asarray(part)
         try:
             return np.asarray(check_array(part, dtype=FLOATS, ensure_all_finite="allow-nan"))
         except ValueError as error:

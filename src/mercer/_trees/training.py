@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 
-from mercer._arrays import FloatArray, check_weights, check_X, class_factors, require_finite, validate
+from mercer._arrays import FloatArray, check_weights, check_X, class_factors, is_ready, require_finite, validate
 from mercer._compat import validate_data
 from mercer._labels import code_labels
 from mercer._trees.categories import CategoryCoder, check_categories
@@ -113,7 +113,8 @@ def check_query(estimator: Any, X: Any, unseen: str | None = None, *, check_inpu
                 require_finite(estimator, X, allow_nan=True)
             return X
         return check_X(estimator, X, sparse="csr", finite="allow-nan" if check_input else "deferred", reset=False)
-    validate_data(estimator, X, reset=False, skip_check_array=True)
+    if not is_ready(estimator, X):
+        validate_data(estimator, X, reset=False, skip_check_array=True)
     return coder.encode(X, estimator.unseen if unseen is None else unseen)
 
 

@@ -26,6 +26,8 @@ def cutoff(scores: Scores, curves: Curves) -> Html:
         tag("strong", name(scores["positive"])),
         f" if its {_SCORE_NAMES[scores['kind']]} for that is at least the cut-off.",
         tag("span", " Move it to see what it costs.", class_="js-only"),
+        " Test rows are for looking: a cut-off that is chosen by them looks better than it is.",
+        _tuned_words(scores),
     )
     own = tag("span", ", which gives the model's own predictions", id="cut-own", hidden=scores["at"] is None)
     shown = tag("output", number(scores["threshold"][at]), id="cut-still")
@@ -43,6 +45,16 @@ def cutoff(scores: Scores, curves: Curves) -> Html:
     )
 
 
+def _tuned_words(scores: Scores) -> str | None:
+    """Where the cut-off comes from that was chosen before the test."""
+    if scores["tuned"] is None or not scores.get("tuned_for"):
+        return None
+    return (
+        f" That of the {scores['tuned_for']}, {number(scores['tuned'])}, was chosen on training rows, by fits that had not "
+        "seen them."
+    )
+
+
 def _position(scores: Scores, threshold: float) -> int:
     """The first cut-off that is at least as high."""
     return next((i for i, each in enumerate(scores["threshold"]) if each >= threshold), len(scores["threshold"]) - 1)
@@ -54,7 +66,8 @@ def _controls(scores: Scores, at: int) -> Html:
     slider = void("input", type="range", id="cut", min=0, max=last, step=1, value=at, aria_valuetext=shown)
     jumps = [("the model's own", scores["at"]), (f"{scores['default']:g}", _position(scores, scores["default"]))]
     if scores["tuned"] is not None:
-        jumps.append((f"tuned {number(scores['tuned'])}", _position(scores, scores["tuned"])))
+        label = scores.get("tuned_for") or "tuned"
+        jumps.append((f"{label} {number(scores['tuned'])}", _position(scores, scores["tuned"])))
     first = {index: label for label, index in reversed(jumps) if index is not None}  # two names of one cut-off need one button
     buttons = [tag("button", label, type="button", data_cut=index) for label, index in jumps if first.get(index or 0) == label]
     return tag(

@@ -32,7 +32,7 @@ from mercer._runs.pipelines import certificate_of
 from mercer._runs.profile import Profile
 from mercer._runs.reading import ReadTable, read_table
 from mercer._runs.settings import ClusterSettings
-from mercer._runs.sources import embedded_name, source_of
+from mercer._runs.sources import embedded_name
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def cluster(
     table = make_cluster_table(read, settings)
     trials = find_trials(settings, table.sample)
     folder = start.folder(table.table.schema)
-    source = source_of(settings)
+    source = start.source
     watch.table(table, settings, as_columns(table.report, read.notes))
     clock = Clock(settings.seconds, folder.seconds_spent)
     board = ClusterBoard(watch.board)

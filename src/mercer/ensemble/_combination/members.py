@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 
 from mercer._arrays import check_weights
 from mercer._base import MercerEstimator
+from mercer._weighted import weight_name
 from mercer.ensemble._combination.jobs import naming
 
 KINDS: dict[str, Callable[[Any], bool]] = {"classifier": is_classifier, "regressor": is_regressor}
@@ -126,7 +127,7 @@ class NamedMembers(MetaEstimatorMixin, TransformerMixin, MercerEstimator):  # ty
                 f"{type(self).__name__}.fit: {sorted(metadata)} can be passed only where metadata routing is enabled, by "
                 "sklearn.set_config(enable_metadata_routing=True)."
             )
-        return dict.fromkeys(members, given)
+        return {name: {} if weights is None else {weight_name(member): weights} for name, member in members.items()}
 
     # ---- what a fit stores
 

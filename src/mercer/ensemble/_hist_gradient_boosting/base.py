@@ -219,6 +219,18 @@ class HistGradientBoosting(StagedSweep, MercerEstimator):
         n_threads = effective_threads(self.n_jobs)
         return self._baseline + self._trees.sum_leaves(X, n_groups=self.n_trees_per_iteration_, n_threads=n_threads)
 
+    def _foresee(self, X: Any, raw: FloatArray | None, n_done: int) -> FloatArray:
+        """Have raw predictions for X at hand, from those (`raw`) of the first `n_done` rounds, for the next call of `predict`.
+
+        For those who look at a fit on its way again and again: each look then costs what its new rounds cost.
+        """
+        k = self.n_trees_per_iteration_
+        rows = dense(check_query(self, X, check_input=False))
+        raw = np.tile(self._baseline, (rows.shape[0], 1)) if raw is None else raw
+        kernels.add_leaf_values(self._trees.trees, n_done * k, self.n_iter_ * k, rows, raw, effective_threads(self.n_jobs))
+        self._known_raw = X, raw.copy()
+        return raw
+
     def _staged_raw_predict(self, X: Any) -> Iterator[FloatArray]:
         check_is_fitted(self)
         X = dense(check_query(self, X, check_input=False))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-import sklearn
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from mercer._weighted import fit_weighted
 from mercer.model_selection._folds import Table
 
 
@@ -60,13 +60,7 @@ class Model:
 
 def fit(model: Any, rows: Table) -> Any:
     """Fit on rows; the weights go to the last step of a pipeline."""
-    params = {} if rows.weight is None else {_weight_name(model): rows.weight}
-    return model.fit(rows.X, **params) if rows.y is None else model.fit(rows.X, rows.y, **params)
-
-
-def _weight_name(model: Any) -> str:
-    is_routed = sklearn.get_config()["enable_metadata_routing"]
-    return f"{model.steps[-1][0]}__sample_weight" if isinstance(model, Pipeline) and not is_routed else "sample_weight"
+    return fit_weighted(model, rows.X, rows.y, rows.weight)
 
 
 def _cloned(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from mercer._params import Bool, Fittable, Infinity, Integer, Null, OneOf, Real,
 from mercer.preprocessing._table.needs import needs_of
 from mercer.preprocessing._table.plan import ColumnList, Kinds, make_report, output_names, plan_table
 from mercer.preprocessing._table.report import summary_table
+from mercer.preprocessing._table.treatments import CategoryTreatment
 
 
 class TablePreparer(TransformerMixin, MercerEstimator):  # type: ignore[misc]
@@ -199,7 +200,7 @@ class TablePreparer(TransformerMixin, MercerEstimator):  # type: ignore[misc]
         self
         """
         params = check_params(self)
-        table = X if isinstance(X, Table) else Table.of(X, "TablePreparer")
+        table = Table.of(X, "TablePreparer")
         task = FitTask.start(self, table.source)
         treatments, found = plan_table(table, params, needs_of(params))
         is_code = [treatment.is_categorical for _, treatment in treatments for _ in treatment.suffixes]
@@ -294,6 +295,20 @@ class TablePreparer(TransformerMixin, MercerEstimator):  # type: ignore[misc]
             names = [f"x{number}" for number in range(self.n_features_in_)] if own is None else own.tolist()
         parts = output_names(names, self._treatments)
         return np.array([name for part in parts for name in part], dtype=object)
+
+    def levels(self) -> dict[str, tuple[tuple[str, ...], int]]:
+        """For each column of the kind "category" the words that have a place of their own, and how many rarer ones were joined.
+
+        Returns
+        -------
+        dict from names of columns to (words, number of joined ones)
+        """
+        check_is_fitted(self)
+        return {
+            self.report_[number].name: (treatment.levels, treatment.n_joined)
+            for number, treatment in self._treatments
+            if isinstance(treatment, CategoryTreatment)
+        }
 
     def summary(self) -> str:
         """The report as a table of text, one line a column."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy.linalg import eigh
 
 from mercer._arrays import FloatArray
 from mercer._columns import Column
+from mercer._lazy import lazy_property
 from mercer._parallel import serial_blas
 from mercer._saved import saved
 from mercer.preprocessing._table.needs import Needs
@@ -45,7 +46,7 @@ class TextTreatment:
         words = _Words.of(column.levels)
         n_rows = np.bincount(column.values[column.values >= 0], minlength=words.n_texts).astype(np.float64)
         vocabulary, inverse_frequency = _vocabulary(words, n_rows, max_words)
-        rows = _weighted_rows(words, vocabulary, inverse_frequency)
+        rows = _weighted_rows(words, _numbered(vocabulary), inverse_frequency)
         directions = _directions(rows, n_rows, n_components)
         spread = _largest_deviation(rows @ directions, n_rows) if needs.scales else 1.0
         return cls(vocabulary, inverse_frequency, directions, spread, needs.keeps_missing, has_indicator)
@@ -61,9 +62,13 @@ class TextTreatment:
     def describe_missing(self) -> str:
         return describe_missing(self.keeps_missing, "zeros")
 
+    @lazy_property
+    def _known(self) -> dict[str, int]:
+        return _numbered(self.vocabulary)
+
     def write(self, column: Column, out: FloatArray) -> None:
         n_components = self.directions.shape[1]
-        rows = _weighted_rows(_Words.of(column.levels), self.vocabulary, self.inverse_frequency)
+        rows = _weighted_rows(_Words.of(column.levels), self._known, self.inverse_frequency)
         values = np.zeros((rows.shape[0] + 1, n_components))
         values[:-1] = (rows @ self.directions) / self.spread
         if self.keeps_missing:
@@ -92,29 +97,35 @@ class _Words:
         is_word = places > 0
         return cls(distinct[1:], places[is_word] - 1, np.cumsum(~is_word, dtype=np.intp)[is_word], len(texts))
 
-    def counts(self, vocabulary: Sequence[str]) -> sp.csr_array:
-        """How often each text has each word."""
-        known = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
+    def counts(self, known: Mapping[str, int]) -> sp.csr_array:
+        """How often each text has each word, of which `known` has the columns."""
         table = np.array([known.get(word, -1) for word in self.distinct], dtype=np.intp)
         places = table[self.places]
         is_known = places >= 0
-        entries = (np.ones(int(is_known.sum())), (self.text[is_known], places[is_known]))
-        return sp.csr_array(entries, shape=(self.n_texts, len(vocabulary)))
+        # By lines and sorted within them, as scipy makes it of entries, which takes it longer than all else for one text.
+        width = max(len(known), 1)
+        entries, counts = np.unique(self.text[is_known] * width + places[is_known], return_counts=True)
+        starts = np.searchsorted(entries, np.arange(self.n_texts + 1) * width)
+        return sp.csr_array((counts.astype(np.float64), entries % width, starts), shape=(self.n_texts, len(known)))
+
+
+def _numbered(words: Sequence[str]) -> dict[str, int]:
+    return dict(zip(words, range(len(words)), strict=True))
 
 
 def _vocabulary(words: _Words, n_rows: FloatArray, max_words: int) -> tuple[tuple[str, ...], FloatArray]:
     """The words in most rows, sorted, and ln((1 + n) / (1 + rows with the word)) + 1 of each."""
     every = words.distinct
-    counts = words.counts(every)
+    counts = words.counts(_numbered(every))
     frequency = np.bincount(counts.indices, weights=np.repeat(n_rows, np.diff(counts.indptr)), minlength=len(every))
     ranked = np.argsort(-frequency, kind="stable")[:max_words]
     kept = np.sort(ranked[frequency[ranked] >= _MIN_TEXTS])
     return tuple(every[place] for place in kept), np.log((1 + n_rows.sum()) / (1 + frequency[kept])) + 1
 
 
-def _weighted_rows(words: _Words, vocabulary: tuple[str, ...], inverse_frequency: FloatArray) -> sp.csr_array:
+def _weighted_rows(words: _Words, known: Mapping[str, int], inverse_frequency: FloatArray) -> sp.csr_array:
     """Counts of words times their weights, each row of length 1 (or 0)."""
-    rows = words.counts(vocabulary)
+    rows = words.counts(known)
     rows.data *= inverse_frequency[rows.indices]
     number = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     lengths = np.sqrt(np.bincount(number, weights=np.square(rows.data), minlength=rows.shape[0]))

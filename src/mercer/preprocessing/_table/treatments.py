@@ -12,6 +12,7 @@ import numpy as np
 
 from mercer._arrays import FloatArray
 from mercer._columns import Column
+from mercer._lazy import lazy_property
 from mercer._saved import saved
 from mercer.preprocessing._table.needs import Needs
 from mercer.preprocessing._table.scale import Scale, fit_scale
@@ -136,14 +137,17 @@ class CategoryTreatment:
     def describe_missing(self) -> str:
         return "missing values are a category of their own" if self.has_missing else "missing values stay"
 
+    @lazy_property
+    def _known(self) -> dict[str, int]:
+        return {level: place for place, level in enumerate(self.levels)}
+
     def _places(self, column: Column) -> Any:
         """The place of each row among the levels, the joined and the missing; -1 for none."""
         n = len(self.levels)
         joined = n if self.n_joined else -1
         missing = n + (self.n_joined > 0) if self.has_missing or (self.is_categorical and not self.keeps_missing) else -1
         unseen = missing if joined < 0 and self.is_categorical else joined
-        known = {level: place for place, level in enumerate(self.levels)}
-        table = np.array([*(known.get(level, unseen) for level in column.levels), missing], dtype=np.intp)
+        table = np.array([*(self._known.get(level, unseen) for level in column.levels), missing], dtype=np.intp)
         return table[column.values]
 
     def write(self, column: Column, out: FloatArray) -> None:

@@ -1,0 +1,1 @@
+"""`mercer serve`: a local prediction service for a run (extra `serve`). Nothing else of Mercer imports FastAPI or uvicorn."""
