@@ -39,10 +39,10 @@ class ColumnList(Rule):
         return "a list of names or numbers of columns"
 
 
-def column_number(table: Table, which: Any, parameter: str) -> int:
-    """The place of a column that a parameter names."""
-    if isinstance(which, str) and which in table.names:
-        return table.names.index(which)
+def column_number(table: Table, places: Mapping[str, int], which: Any, parameter: str) -> int:
+    """The place of a column that a parameter names; `places` are those of names."""
+    if isinstance(which, str) and which in places:
+        return places[which]
     if isinstance(which, int) and not isinstance(which, bool) and 0 <= which < len(table.names):
         return which
     shown = ", ".join(map(repr, table.names[:10])) + (", …" if len(table.names) > 10 else "")
@@ -56,8 +56,9 @@ def plan_table(
     table: Table, params: SimpleNamespace, needs: Needs
 ) -> tuple[list[tuple[int, Treatment]], list[tuple[str, Finding | None]]]:
     """The treatments by column, coded categories first, and for every column its kind and finding (None: left out unread)."""
-    given = {column_number(table, which, "kinds"): kind for which, kind in (params.kinds or {}).items()}
-    dropped = {column_number(table, which, "drop") for which in (params.drop or ())}
+    places = {name: place for place, name in reversed(list(enumerate(table.names)))}  # of equal names the first
+    given = {column_number(table, places, which, "kinds"): kind for which, kind in (params.kinds or {}).items()}
+    dropped = {column_number(table, places, which, "drop") for which in (params.drop or ())}
     if both := sorted(given.keys() & dropped):
         raise ValueError(f"TablePreparer: column {table.names[both[0]]!r} is in kinds and in drop; name it in one of them.")
     finder = KindFinder(params)
