@@ -176,3 +176,16 @@ def test_what_a_search_leaves_out_says_why(tmp_path):
     assert search.run([Candidate("Ridge", Ridge(), Outlook(1, space={}))], [])
     assert search.board.get("Ridge").status == "ok"
     assert whole.BLEND not in [entry.model for entry in search.board]
+
+
+def test_of_equals_a_much_smaller_model_is_kept_and_a_blend_only_where_it_is_better(tmp_path, monkeypatch):
+    search = search_in(tmp_path / "run")
+    forest = Candidate("ExtraTreesRegressor", ExtraTreesRegressor(20, random_state=0), Outlook(1, space={}))
+    assert search.run([forest, Candidate("Ridge", Ridge(), Outlook(1, space={}))], [])
+    assert search.board.complete()[0].model != "Ridge"  # the target is a product
+    monkeypatch.setattr(search, "_is_blend_better", False)
+    assert search.best() == "ExtraTreesRegressor"
+    monkeypatch.setattr(search, "_is_tied", lambda name, other: True)
+    assert search.best() == "Ridge"
+    monkeypatch.setattr(search, "_is_blend_better", True)
+    assert search.best() == whole.BLEND

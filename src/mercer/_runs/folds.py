@@ -93,6 +93,14 @@ class Folds:
             raise ValueError(f"its score is {score}")
         return score
 
+    def log_loss(self, prediction: Any, rows: Any) -> float:
+        """Of probabilities predicted for some of the training rows; zero for numbers."""
+        if self.problem.classes is None:
+            return 0.0
+        codes = np.searchsorted(np.asarray(self.problem.classes), self.y[rows])
+        likely = np.clip(prediction[np.arange(len(rows)), codes], 1e-15, 1.0)
+        return float(-np.average(np.log(likely), weights=self.weights_of(rows)))
+
     def prepare(self, model: Any, fold: int) -> Prepared:
         """The tables of a fold as the first step of a pipeline makes them, or made them for an earlier model."""
         train, test = self.splits[fold]

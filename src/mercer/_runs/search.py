@@ -398,8 +398,7 @@ class Search(StagedSearch):
         if predictions is None:
             return np.inf
         rows = np.concatenate([test for _, test in self.folds.splits[: self.n_folds]])
-        codes = np.searchsorted(np.asarray(self.folds.problem.classes), self.folds.y[rows])
-        return float(-np.mean(np.log(np.clip(predictions[np.arange(len(rows)), codes], 1e-15, 1.0))))
+        return self.folds.log_loss(predictions, rows)
 
     def estimator(self, name: str) -> Any:
         return self._learners[self._members[name].trial.model].candidate.estimator

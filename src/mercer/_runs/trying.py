@@ -113,13 +113,26 @@ class Trials:
 
 
 def _best_point(fits: list[FoldFit]) -> tuple[tuple[str, Any], ...]:
-    """The point with the best mean among those that every fold has seen."""
+    """The point with the best mean among those that every fold has seen.
+
+    Of those that are behind it by less than a standard error over the folds, the one with the best probabilities.
+    """
     if not fits:
         return ()
     common = [key for key in fits[0].scores if all(key in fit.scores for fit in fits)]
     if not common:
         raise OutOfTime("the time was up before the folds could be compared")
-    return max(common, key=lambda key: float(np.mean([fit.scores[key] for fit in fits])))
+    scores = {key: np.array([fit.scores[key] for fit in fits]) for key in common}
+    best = max(common, key=lambda key: float(scores[key].mean()))
+    if len(fits) == 1:
+        return best
+    losses = {key_of(seen.point): 0.0 for fit in fits for seen in fit.seen}
+    for fit in fits:
+        for seen in fit.seen:
+            losses[key_of(seen.point)] += seen.log_loss
+    gaps = {key: scores[best] - scores[key] for key in common}
+    tied = [key for key in common if gaps[key].mean() <= gaps[key].std(ddof=1) / np.sqrt(len(fits))]
+    return min(tied, key=lambda key: (losses[key], -float(scores[key].mean())))
 
 
 def _point_of(trial: Trial, fits: list[FoldFit]) -> tuple[tuple[str, Any], ...]:
