@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,19 +120,6 @@ class Folds:
             return None
         places = np.searchsorted(np.asarray(self.problem.classes), fitted.classes_)
         return pad_classes(fitted.predict_proba(X), places, len(self.problem.classes), dtype=np.float64)  # a fold may lack some
-
-    def assemble(self, get: Callable[[int], Any]) -> Any:
-        """The predictions of all folds in the order of the training rows, NaN where no fold holds a row out (see `held`).
-
-        None if one is missing.
-        """
-        parts = [get(fold) for fold in range(len(self))]
-        if any(part is None for part in parts):
-            return None
-        out = np.full((len(self.y), *parts[0].shape[1:]), np.nan)
-        for (_, test), part in zip(self.splits, parts, strict=True):
-            out[test] = part
-        return out
 
 
 @dataclass(frozen=True)

@@ -196,7 +196,7 @@ class Search(StagedSearch):
         return (_GROWING if learner.tier == 1 else _CHEAP) * self._left
 
     def _cap_of(self, learner: Learner) -> float:
-        """Seconds for one fit: few for the first of a model not known to be strong, else all but what a final fit takes."""
+        """Seconds for one fit: few for the first of a model not known to be strong, and such that a final fit ends in time."""
         cap = self._cap if learner.tier == 1 or learner.best is not None else max(_FIRST_CAP * self._cap, _LEAST_CAP)
         left = self.settings.seconds - self.reporting - self.clock.elapsed
         return min(cap, max(left / (self.n_folds + _SLOWER * self._more_rows), 0.1))
