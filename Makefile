@@ -3,7 +3,7 @@ PYTHON ?= python3
 GROUP ?=
 VENV := .venv
 SOURCES := CMakeLists.txt pyproject.toml $(shell find native -name '*.hpp' -o -name '*.cpp')
-PACKAGE := $(shell find src -type f -not -name '*.pyc')
+PACKAGE := $(shell find src -type f -not -name '*.pyc') docs/differences.md
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja
 # For this machine only: one instruction-set level, and a build folder of its own so that the next build is incremental.
 NATIVE := --config-settings=cmake.define.MERCER_LEVELS=native
@@ -22,15 +22,16 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # Tests start some hundred processes, each of which would compile what it imports again where nothing is kept.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help build dev demo lint tidy style tests tests-all try test test-all peers wheel-check oldest sanitize sanitize-memory sanitize-threads bench clean
+.PHONY: help build dev demo lint tidy style tests tests-all try test test-all peers peer-tests wheel-check oldest sanitize sanitize-memory sanitize-threads bench clean
 
 help:
 	@echo "make demo      compare, tune, test and explain models of an embedded table; the report is demo/report.html"
 	@echo "make test      build the wheel, lint, test the wheel, and try it in an empty environment"
 	@echo "make test-all  the same with the exhaustive sweeps, beside other packages that explain, and with the oldest versions that are declared"
 	@echo "make dev       editable build for this machine; native code is rebuilt when it changed"
-	@echo "make bench     compare with the peers (GROUP=cluster for one family)"
+	@echo "make bench     compare with the peers (GROUP=cluster for one family, GROUP=command for mercer train beside FLAML)"
 	@echo "make sanitize  test the native parts under AddressSanitizer and UBSan, and what uses threads under ThreadSanitizer"
+	@echo "make peer-tests  scikit-learn's own tests under mercer.patch_sklearn() (GROUP=svm for one group), with a table of what fails"
 	@echo "make tidy      clang-tidy over the native code"
 
 $(VENV)/.tools:
@@ -130,6 +131,10 @@ peers: build/test/.ready
 	build/test/env/bin/python $(INSTALL_ONCE) lightgbm lime shap xgboost
 	build/test/env/bin/python -m pytest -p no:cacheprovider -q -n $(TEST_JOBS) tests/inspection
 
+# scikit-learn's own tests, as it is installed, on Mercer's classes: a table by groups, and every failure in build/peer-tests.
+peer-tests: build/test/.ready
+	build/test/env/bin/python -m tests.peers $(GROUP) $(PEER_OPTIONS)
+
 test-all:
 	$(MAKE) --jobs=3 tests-all
 	$(MAKE) peers
@@ -197,12 +202,23 @@ sanitize-threads: build/sanitize/env/.ready
 		setarch -R $(SANITIZED_TESTS) tests/native/test_parallel.py tests/common/test_reliability.py \
 			-k "(test_parallel and not ($(FORKING))) or (number_of_threads or sixteen) and ($(THREADED))"
 
+ifeq ($(GROUP),command)
+bench: build/bench/.ready build/bench/flaml/.ready
+	build/bench/env/bin/python -m benchmarks.command $(BENCH_OPTIONS)
+else
 bench: build/bench/.ready
 	build/bench/env/bin/python -m benchmarks $(if $(GROUP),--group $(GROUP)) $(BENCH_OPTIONS)
+endif
 
 build/bench/.ready: $(SOURCES) $(PACKAGE)
 	test -d build/bench/env || $(PYTHON) -m venv build/bench/env
 	build/bench/env/bin/python $(PIP) install '.[bench]'
+	touch $@
+
+# FLAML asks for an older XGBoost than `bench` has. CatBoost is used where it is installed, and is no part of its extra.
+build/bench/flaml/.ready:
+	test -d build/bench/flaml || $(PYTHON) -m venv build/bench/flaml
+	build/bench/flaml/bin/python $(PIP) install 'flaml[automl]>=2.7' pyarrow
 	touch $@
 
 clean:

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from mercer._patching._agreement import Difference, difference, has_signature
 from tests.common.discovery import public_objects
 from tests.versions import against_scikit_learn_1_9
 
 PAGE = Path(__file__).parent.parent / "docs" / "differences.md"
 pytestmark = against_scikit_learn_1_9
-
-
-class Difference(NamedTuple):
-    """What a signature has and lacks, and which parameters have another default or another place."""
-
-    new: frozenset[str]
-    gone: frozenset[str]
-    otherwise: frozenset[str]
 
 
 def peers() -> Iterator[tuple[str, Any, Any]]:
@@ -32,36 +24,8 @@ def peers() -> Iterator[tuple[str, Any, Any]]:
             peer = getattr(importlib.import_module(module.replace("mercer", "sklearn", 1)), name, None)
         except ModuleNotFoundError:
             continue
-        if peer is not None and _has_signature(peer):
+        if peer is not None and has_signature(peer):
             yield full_name, own, peer
-
-
-def _has_signature(thing: Callable[..., Any]) -> bool:
-    """Whether Python can tell the parameters; of some compiled classes it cannot."""
-    try:
-        return bool(inspect.signature(thing))
-    except ValueError:
-        return False
-
-
-def parameters(of: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    return dict(inspect.signature(of).parameters)
-
-
-def difference(own: Callable[..., Any], peer: Callable[..., Any]) -> Difference:
-    ours, theirs = parameters(own), parameters(peer)
-    shared = [name for name in theirs if name in ours]
-    otherwise = [
-        name
-        for name in shared
-        if _named(ours[name].default) != _named(theirs[name].default) or ours[name].kind is not theirs[name].kind
-    ]
-    return Difference(frozenset(ours) - frozenset(theirs), frozenset(theirs) - frozenset(ours), frozenset(otherwise))
-
-
-def _named(default: Any) -> str:
-    """A default in words; functions are each library's own."""
-    return default.__name__ if inspect.isfunction(default) else repr(default)
 
 
 def signature_differences() -> dict[str, Difference]:

@@ -69,6 +69,13 @@ if TYPE_CHECKING:
         utils as utils,
     )
     from mercer._parts.files import PartedTable as PartedTable, read_parts as read_parts
+    from mercer._patching import (
+        Patch as Patch,
+        Patched as Patched,
+        patch_sklearn as patch_sklearn,
+        patched as patched,
+        unpatch_sklearn as unpatch_sklearn,
+    )
     from mercer._persistence import FileFormatError as FileFormatError, load as load, save as save
     from mercer._show_versions import show_versions as show_versions
     from mercer._versions import VersionWarning as VersionWarning
@@ -80,6 +87,7 @@ __getattr__, __dir__ = exports(
     __name__,
     {
         "._parts.files": ("PartedTable", "read_parts"),
+        "._patching": ("Patch", "Patched", "patch_sklearn", "patched", "unpatch_sklearn"),
         "._persistence": ("FileFormatError", "load", "save"),
         "._show_versions": ("show_versions",),
         "._versions": ("VersionWarning",),

@@ -88,3 +88,11 @@ def test_given_similarities_are_left_alone_and_cannot_predict(X):
         AffinityPropagation(affinity="precomputed").fit(X)
     with pytest.raises(ValueError, match="preference of shape"):
         AffinityPropagation(preference=[1.0, 2.0]).fit(X)
+
+
+def test_exemplars_that_a_user_sets_may_be_sparse():
+    X = np.random.RandomState(0).randn(30, 3)
+    model = AffinityPropagation(random_state=0).fit(X)
+    expected = model.predict(X)
+    model.cluster_centers_ = sp.csr_matrix(model.cluster_centers_)
+    np.testing.assert_array_equal(model.predict(X), expected)

@@ -81,3 +81,8 @@ def test_single_precision_is_kept(X):
     model = MeanShift(bandwidth=1.5).fit(X.astype(np.float32))
     assert model.cluster_centers_.dtype == np.float32
     np.testing.assert_allclose(model.cluster_centers_, MeanShift(bandwidth=1.5).fit(X).cluster_centers_, atol=0.05)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_estimated_bandwidth_has_the_precision_of_the_rows(dtype):
+    assert type(estimate_bandwidth(np.arange(12.0).reshape(6, 2).astype(dtype))) is dtype

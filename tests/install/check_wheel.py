@@ -53,11 +53,13 @@ def check_files(wheel: Path) -> None:
         names = archive.namelist()
     if strays := [name for name in names if not name.startswith(("mercer/", "mercer-"))]:
         sys.exit(f"the wheel holds files that do not belong to it: {strays}")
-    if lacking := {
+    read = {
         "mercer/datasets/data/penguins.csv",
         "mercer/_report/assets/report.js",
         "mercer/_serving/assets/serve.css",
-    } - set(names):
+        "mercer/_patching/differences.md",
+    }
+    if lacking := read - set(names):
         sys.exit(f"the wheel lacks {lacking}")
 
 

@@ -96,3 +96,9 @@ def test_metrics_that_no_tree_takes_are_refused():
     with pytest.raises(ValueError, match="invalid metric"):
         KernelDensity(metric="canberra", algorithm="kd_tree").fit(_rows())
     assert KernelDensity(metric="canberra").fit(_rows()).tree_.algorithm == "ball_tree"
+
+
+def test_the_score_is_a_number_of_numpys_as_that_of_scikit_learns():
+    score = KernelDensity().fit([[0.0], [1.0]]).score([[0.5]])
+    assert type(score) is np.float64
+    assert score.round(1) == round(float(score), 1)

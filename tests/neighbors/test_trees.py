@@ -10,7 +10,7 @@ import sklearn.neighbors
 from hypothesis import given, settings, strategies as st
 
 import mercer
-from mercer.neighbors import BallTree, KDTree
+from mercer.neighbors import BallTree, KDTree, KNeighborsClassifier, NearestNeighbors
 from tests.reference import kernel_density as density, neighbors as reference
 
 TREES = [KDTree, BallTree]
@@ -205,3 +205,16 @@ def test_bounded_searches_look_into_the_nearest_leaves(n_leaves):
                 np.testing.assert_array_equal(rows, nearest)
             differs = differs or bool((nearest != rows).any())
     assert differs
+
+
+@pytest.mark.parametrize("tree", ["KDTree", "BallTree"])
+@pytest.mark.parametrize(("metric", "given"), [("manhattan", {}), ("minkowski", {"p": 3}), ("chebyshev", {})])
+def test_a_tree_of_scikit_learns_is_taken_with_its_rows_and_its_metric(tree, metric, given):
+    X = np.random.RandomState(0).randn(60, 3)
+    grown = getattr(sklearn.neighbors, tree)(X, leaf_size=5, metric=metric, **given)
+    distances, indices = NearestNeighbors(n_neighbors=4).fit(grown).kneighbors(X[:9])
+    expected_distances, expected = grown.query(X[:9], k=4)
+    np.testing.assert_array_equal(indices, expected)
+    np.testing.assert_allclose(distances, expected_distances, atol=1e-6)
+    labels = KNeighborsClassifier(3).fit(grown, np.arange(60) % 2).predict(X[:9])
+    assert set(labels) <= {0, 1}

@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 
-from mercer._report import describe
+from mercer._report import card_of, describe, serving_of
 from mercer.ensemble import RandomForestClassifier
 from mercer.linear_model import LogisticRegression, Ridge
 from mercer.preprocessing import StandardScaler
@@ -67,6 +67,13 @@ def content(task):
 
 
 def _content(task):
+    found = _without_card(task)
+    found["card"] = card_of(found, {"description": "a table", "licence": "CC0", "source": "a book"})
+    found["serving"] = serving_of("runs/first one", has_probabilities=task != "regression")
+    return found
+
+
+def _without_card(task):
     _, X_train, y_train, _, y_test, classes = fitted(task)
     y = np.concatenate([y_train, y_test])
     is_loss = SCORING[task].startswith("neg_")
@@ -165,11 +172,40 @@ def hostile_content():
     for line in found["explained"]["surrogate"]["lines"]:
         line["rule"], line["says"] = next(names), next(names)
     found["explained"]["method"] = HOSTILE[1]
+    _make_hostile(found, names)
     found["test"]["reading"] = found["learning"]["reading"] = HOSTILE[0]
     found["learning"]["label"] = HOSTILE[1]
     found["warnings"], found["notes"] = HOSTILE, HOSTILE
     found["seconds"] = {HOSTILE[0]: 1.0}
     return found
+
+
+def _make_hostile(found, names):
+    """The parts about the table and for those who use the model."""
+    profile, drift, segments = found["profile"], found["drift"], found["segments"]
+    words = {"kind": "words", "edges": None, "values": HOSTILE, "train": [0.1] * 9, "test": [0.1] * 9, "n_others": 0}
+    profile["target"] |= words
+    profile["columns"] = [column | words | {"column": next(names)} for column in profile["columns"]]
+    profile["missing"] = [{"column": next(names), "train": 0.5, "test": 0.4, "target": 0.3}]
+    profile["patterns"] = [{"columns": HOSTILE, "n_others": 2, "n": 7}]
+    profile["outliers"] = [{"column": next(names), "n": 2, "share": 0.01, "low": 0.0, "high": 1.0, "farthest": 9.0}]
+    profile["associations"]["names"] = [next(names) for _ in profile["associations"]["names"]]
+    profile["associations"]["pairs"] = [
+        {"first": HOSTILE[0], "second": HOSTILE[8], "value": 0.5, "measure": "rank correlation"},
+    ]
+    drift["reading"] = segments["reading"] = segments["off_reading"] = HOSTILE[0]
+    for line in drift["columns"]:
+        line["column"], line["words"] = next(names), next(names)
+    part = {"n": 20, "p": 0.01, "low": 0.1, "high": 0.4, "others": 0.1, "error": 0.3}
+    segments["worse"] = [part | {"column": next(names), "value": next(names)} for _ in HOSTILE]
+    off = {"n": 20, "p": 0.01, "predicted": 0.1, "observed": 0.4}
+    segments["off"] = [off | {"column": next(names), "value": next(names)} for _ in HOSTILE]
+    segments["label"] = HOSTILE[1]
+    found["test"]["cautions"], found["test"]["baseline"]["reading"] = HOSTILE, HOSTILE[0]
+    found["card"] = {key: HOSTILE for key in ("limits",)} | dict.fromkeys(
+        ("model", "purpose", "data", "description", "licence", "source", "tested"), HOSTILE[0]
+    )
+    found["serving"] = dict.fromkeys(("predict", "serve", "python"), HOSTILE[0])
 
 
 def row_content(*, is_number=False, text=str):

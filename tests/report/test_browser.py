@@ -221,11 +221,11 @@ def test_the_page_is_whole_without_scripts(show):
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
-def _broken_words(browser):
+def _broken_words(browser, *sections):
     """Words of tables, captions and pictures that stand on two lines although nothing says that they may be broken."""
     script = """
         const broken = [], range = document.createRange();
-        const parts = document.querySelectorAll('#explained *, #contributions *, #changes *');
+        const parts = document.querySelectorAll(arguments[0]);
         for (const e of parts) for (const node of e.childNodes) {
             if (node.nodeType !== 3) continue;
             for (const found of node.data.matchAll(/[\\p{L}\\p{N}_.]+/gu)) {
@@ -235,7 +235,22 @@ def _broken_words(browser):
             }
         }
         return broken"""
-    return browser.execute_script(script)
+    return browser.execute_script(script, ", ".join(f"#{each} *" for each in sections))
+
+
+_NEW = ("test", "segments", "table", "drift", "columns", "card", "making")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("task", TASKS)
+def test_what_is_said_of_the_table_fits_its_screen(show, task, width, scheme):
+    browser = show(content(task), width, scheme)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert _broken_words(browser, *_NEW) == []
+    for each in browser.find_elements(By.CSS_SELECTOR, "#table svg, #drift svg"):
+        label = each.get_attribute("aria-label") or each.get_attribute("aria-labelledby")
+        assert each.get_attribute("aria-hidden") == "true" or label
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -243,7 +258,7 @@ def _broken_words(browser):
 def test_what_the_model_goes_by_fits_its_screen(show, task, width):
     browser = show(content(task), width)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-    assert _broken_words(browser) == []
+    assert _broken_words(browser, "explained") == []
     pictures = [each for each in browser.find_elements(By.CSS_SELECTOR, "#explained svg.chart") if each.is_displayed()]
     assert pictures
     for picture in pictures:
@@ -259,7 +274,7 @@ def test_what_the_model_goes_by_fits_its_screen(show, task, width):
 def test_an_explained_row_fits_its_screen(show, is_number, width, scheme):
     browser = show(row_content(is_number=is_number), width, scheme)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-    assert _broken_words(browser) == []
+    assert _broken_words(browser, "contributions", "changes") == []
     bars = browser.find_elements(By.CSS_SELECTOR, "#contributions .bar")
     assert [bar.get_attribute("class") for bar in bars] == ["bar", "bar bad", "bar", "bar"]
     sizes = [bar.rect["width"] for bar in bars]

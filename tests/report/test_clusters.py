@@ -10,7 +10,8 @@ from scipy.stats import ttest_ind
 
 from mercer._report import ReportError, check, read_json, render_html, write_json
 from mercer._report.clustering.pictures import dendrogram_of, projection_of
-from mercer._report.clustering.profiles import _holm, profiles_of
+from mercer._report.clustering.profiles import profiles_of
+from mercer._report.multiplicity import holm
 from mercer.cluster import AgglomerativeClustering
 from mercer.preprocessing import TablePreparer
 from tests.report.cluster_samples import cluster_content, hostile_cluster_content
@@ -48,10 +49,10 @@ def test_effects_and_tests_are_those_of_the_books():
 
 
 def test_holm_is_monotone_and_at_least_the_raw_value():
-    found = _holm([0.01, 0.04, 0.03, 0.005])
+    found = holm([0.01, 0.04, 0.03, 0.005])
     assert found == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert _holm([]) == []
-    assert _holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
 
 
 def test_categories_missing_values_words_and_dates_set_clusters_apart():

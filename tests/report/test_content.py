@@ -82,15 +82,17 @@ def _places(value, path=()):
 def test_damage_anywhere_never_gives_anything_but_a_report_error(task):
     whole = content(task)
     for path in list(_places(whole))[1:]:
+        *way, last = path
         holder = whole
-        for key in path[:-1]:
+        for key in way:
             holder = holder[key]
-        kept = holder[path[-1]]
+        kept = holder[last]
         for value in ([], "x"):
-            holder[path[-1]] = value
+            holder[last] = value
             with contextlib.suppress(ReportError):
                 check(whole)
-        holder[path[-1]] = kept
+        holder[last] = kept
+    assert whole == content(task)
 
 
 @pytest.mark.parametrize(

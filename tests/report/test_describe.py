@@ -268,6 +268,7 @@ def _learning(train, test, spread, label="r2", floor=0.0):
         ([0.92, 0.9], [0.95, 0.85], "r2", 0.0, "balanced", "falling"),
         ([0.0, 0.1], [5.0, 4.0], "neg_root_mean_squared_error", 8.0, "overfitting", "rising"),
         ([6.0, 6.1], [6.2, 6.19], "neg_root_mean_squared_error", 8.0, "underfitting", "flat"),
+        ([0.95, 0.92], [0.75, 0.76], "r2", 0.0, "overfitting", "flat"),
     ],
 )
 def test_the_learning_curve_is_read_by_its_rules(train, test, label, floor, verdict, trend):
@@ -276,8 +277,23 @@ def test_the_learning_curve_is_read_by_its_rules(train, test, label, floor, verd
     assert found[2]
 
 
+def test_what_is_said_of_the_gap_follows_from_it():
+    apart = _learning([0.95, 0.92], [0.75, 0.76], 0.02)[2]
+    assert "With 200 rows fitted, R2 is 0.92" in apart.replace("R²", "R2")
+    assert "a gap of 0.160, 16.0\N{NO-BREAK SPACE}% of the way from the baseline to a perfect score" in apart
+    assert "real, but small" in _learning([0.95, 0.94], [0.88, 0.88], 0.02)[2]
+    assert "no farther apart than folds vary" in _learning([0.95, 0.94], [0.92, 0.93], 0.02)[2]
+    assert "poor on both, with a gap of 0.0900" in _learning([0.3, 0.29], [0.2, 0.2], 0.02)[2]
+
+
+def test_a_learning_curve_of_one_size_is_not_read():
+    verdict, trend, reading = _learning([1.0], [0.5], 0.01)
+    assert (verdict, trend) == ("unknown", "unknown")
+    assert "One size is too little" in reading
+
+
 def test_a_learning_curve_of_one_fold_is_not_read():
-    verdict, trend, reading = _learning([1.0], [0.5], None)
+    verdict, trend, reading = _learning([1.0, 1.0], [0.5, 0.5], None)
     assert (verdict, trend) == ("unknown", "unknown")
     assert "too little to go by" in reading
 

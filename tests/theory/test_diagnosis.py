@@ -35,6 +35,8 @@ def test_with_a_target_bias_is_a_training_error_above_it_and_variance_a_held_out
 def test_without_a_target_a_gap_must_exceed_what_folds_vary():
     assert verdict_by_skill(gap=0.3, spread=0.05, way=1.0, skill=0.99) == "overfitting"
     assert verdict_by_skill(gap=0.3, spread=0.2, way=1.0, skill=0.99) == "balanced"
+    assert verdict_by_skill(gap=0.3, spread=0.2, way=1.0, skill=0.99, n_folds=5) == "overfitting"  # a mean of folds varies less
+    assert verdict_by_skill(gap=0.16, spread=0.05, way=1.0, skill=0.92) == "overfitting"
     assert verdict_by_skill(gap=0.1, spread=0.01, way=1.0, skill=0.3) == "underfitting"
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
+from mercer._arrays import FloatArray
 from mercer._assessment import statistics
 from mercer._assessment.bootstrap import Bootstrap, Statistic
 from mercer._assessment.confusion import MEASURES, SHARES, confusion_matrix
@@ -49,6 +51,30 @@ def assess_numbers(found: NumberPredictions, names: Iterable[str], bootstrap: Bo
     """Those of the named measures that are defined for these numbers, in the order of the names."""
     known = _number_statistics(found)
     return resampled({name: known[name] for name in names if name in known}, bootstrap, level)
+
+
+def statistic_of(found: ClassPredictions | NumberPredictions, name: str) -> Statistic | None:
+    """A measure as a function of counts of rows; None where these predictions do not have it."""
+    if isinstance(found, NumberPredictions):
+        return _number_statistics(found).get(name)
+    if name in SHARES:
+        return _of_cells(found, lambda matrices: ratio(*SHARES[name](matrices)))
+    if name in MEASURES:
+        return _of_cells(found, MEASURES[name])
+    return _class_statistics(found).get(name)
+
+
+def _of_cells(found: ClassPredictions, measure: Callable[[FloatArray], FloatArray]) -> Statistic:
+    codes, k = found.true * found.n_classes + found.predicted, found.n_classes
+    occurring, cells = np.unique(codes, return_inverse=True)  # of very many classes, few pairs ever meet
+    table = sp.csr_matrix((np.ones(len(codes)), (cells, np.arange(len(codes)))), (len(occurring), len(codes)))
+
+    def statistic(counts: FloatArray) -> FloatArray:
+        matrices = np.zeros((len(counts), k * k))
+        matrices[:, occurring] = (table @ counts.T).T
+        return measure(matrices.reshape(-1, k, k))
+
+    return statistic
 
 
 def resampled(of_rows: dict[str, Statistic], bootstrap: Bootstrap, level: float) -> dict[str, Estimate]:

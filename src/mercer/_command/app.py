@@ -48,6 +48,7 @@ from mercer._command.options import (
     refuse_without_resume,
 )
 from mercer._command.quantities import bytes_of, range_of, seconds_of
+from mercer._command.run import RUN_SETTINGS, run_command
 from mercer._command.serve import serve_command
 from mercer._command.views import ClusterView, RunView, cluster_board, cluster_sizes, describe_test, leaderboard
 from mercer._runs.errors import RunError
@@ -414,6 +415,7 @@ def predict_command(
 
 
 app.command("explain")(explain_command)
+app.command("run", context_settings=RUN_SETTINGS)(run_command)
 app.command("compare")(compare_command)
 app.command("serve")(serve_command)
 

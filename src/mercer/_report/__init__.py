@@ -1,5 +1,6 @@
 """Reports: what is said of a fitted model, and the page that shows it."""
 
+from mercer._report.card.words import card_of, serving_of
 from mercer._report.clustering.content import ClusterContent
 from mercer._report.content import Content, Costs, Description, Intervals
 from mercer._report.costs import describe_costs
@@ -21,6 +22,7 @@ __all__ = [
     "Intervals",
     "Learner",
     "ReportError",
+    "card_of",
     "check",
     "describe",
     "describe_costs",
@@ -30,6 +32,7 @@ __all__ = [
     "is_of_clusters",
     "read_json",
     "render_html",
+    "serving_of",
     "write_html",
     "write_json",
     "write_row_html",

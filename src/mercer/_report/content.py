@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
+from mercer._report.card.content import Card, Serving
+from mercer._report.data.content import Drift, Profile
 from mercer._report.explained.model_content import ModelExplained
+from mercer._report.segments.content import Segments
 
 FORMAT = 1
 
@@ -78,6 +81,7 @@ class Candidate(TypedDict):
     params: dict[str, Any] | None
     reason: str | None
     is_best: bool
+    n_rows: NotRequired[int | None]  # that one fit of a fold had, where these are a sample
 
 
 class Best(TypedDict):
@@ -116,6 +120,18 @@ class ClassMeasures(TypedDict):
     roc_auc: float | None
 
 
+class Baseline(TypedDict):
+    """What a model that knows the target alone comes to on the same rows, by the measure that models were compared by."""
+
+    name: str
+    value: float
+    gain: float  # by how much the model is better
+    low: float | None  # of the gain
+    high: float | None
+    is_real: bool | None  # whether the gain (or loss) is more than chance explains; None where that is not known
+    reading: str
+
+
 class Test(TypedDict):
     """The result on rows that no model had seen."""
 
@@ -126,6 +142,8 @@ class Test(TypedDict):
     cv_score: float | None
     cv_spread: float | None
     reading: str
+    baseline: NotRequired[Baseline | None]
+    cautions: NotRequired[list[str]]  # figures that are worse than guessing
 
 
 class SetSize(TypedDict):
@@ -278,6 +296,9 @@ class Description(TypedDict):
     residuals: Residuals | None
     importance: list[Importance]
     errors: list[RowError]
+    profile: Profile | None
+    drift: Drift | None
+    segments: Segments | None
     explained: ModelExplained | None
     learning: Learning | None
     notes: list[str]
@@ -323,10 +344,15 @@ class Content(TypedDict):
     residuals: Residuals | None
     importance: list[Importance] | None
     errors: list[RowError] | None
+    profile: NotRequired[Profile | None]
+    drift: NotRequired[Drift | None]
+    segments: NotRequired[Segments | None]
     explained: NotRequired[ModelExplained | None]
     learning: Learning | None
     costs: NotRequired[Costs | None]
     refit: NotRequired[Refit | None]
+    card: NotRequired[Card | None]
+    serving: NotRequired[Serving | None]
     notes: NotRequired[list[str]]
     warnings: list[str]
     seconds: dict[str, float]

@@ -14,8 +14,11 @@ from mercer._arrays import FloatArray
 from mercer._assessment.confusion import confusion_matrix
 from mercer._assessment.predictions import ClassPredictions, NumberPredictions, as_codes, predict_classes, predict_numbers
 from mercer._random import as_random_state
+from mercer._report.baseline import baseline_of, cautions_of
 from mercer._report.content import ClassMeasures, Confusion, Curves, Description, Measure, Residuals, Scores, Test
 from mercer._report.cutoffs import Cutoff, calibration_of, roc_and_pr, scores_of, threshold_curves, tuned_threshold
+from mercer._report.data.content import Drift, Profile
+from mercer._report.data.profile import describe_table
 from mercer._report.errors import row_numbers, worst_class_errors, worst_regression_errors
 from mercer._report.explained.model import Rows, explain_model
 from mercer._report.importance import permutation_importance
@@ -24,11 +27,13 @@ from mercer._report.measures import LEVEL, class_measures, measures_per_class, m
 from mercer._report.numbers import decimals_for, interval, level, number
 from mercer._report.residuals import residuals_of
 from mercer._report.scoring import Scoring, as_scoring
+from mercer._report.segments.content import Segments
+from mercer._report.segments.errors import segments_of
 from mercer._tables import Table, as_table
 
-PHASES = ("test", "importance", "errors", "explanations", "learning")
+PHASES = ("test", "importance", "errors", "data", "explanations", "learning")
 
-_IMPORTANCE_SHARE, _EXPLANATION_SHARE = 0.25, 0.4  # of the time that is left after the test
+_IMPORTANCE_SHARE, _DATA_SHARE, _EXPLANATION_SHARE = 0.25, 0.15, 0.35  # of the time that is left after the test
 
 
 def describe(
@@ -51,6 +56,7 @@ def describe(
     decide: Callable[[FloatArray], Any] | None = None,
     test_weights: Any = None,
     learner: Learner | None = None,
+    target: str = "target",
 ) -> Description:
     """Measures with intervals, curves, importance, worst errors, explanations and the learning curve of a fitted model.
 
@@ -85,12 +91,14 @@ def describe(
         How much each test row counts in measures; curves and tables of counts are of rows.
     learner : Learner or None, default=None
         How the learning curve divides and weighs the training rows; None is at random, and equally.
+    target : str, default="target"
+        What the target is called.
 
     Returns
     -------
     description : dict
-        The keys test, confusion, scores, curves, residuals, importance, errors, explained, learning and notes (what was cut
-        short, in words), as `Description` declares; JSON-able, without NaN.
+        The keys test, confusion, scores, curves, residuals, importance, errors, profile, drift, segments, explained, learning
+        and notes (what was cut short, in words), as `Description` declares; JSON-able, without NaN.
     """
     if task not in ("binary", "multiclass", "regression"):
         raise ValueError(f"describe: task is {task!r}; it must be 'binary', 'multiclass' or 'regression'.")
@@ -123,6 +131,13 @@ def describe(
     else:
         errors = worst_regression_errors(part.found.true, part.found.predicted, test, importance, numbers)
         strata = None
+    tell("data")
+    leading = [row["column"] for row in importance]
+    about = _AboutData()
+    try:
+        about = _about_data(part.found, train, y_train, test, y_test, target, classes, leading, seed, _DATA_SHARE * seconds)
+    except Exception as error:  # whatever a table may hold: the rest of the report stands
+        about.notes.append(f"Data: there are no figures of the table ({type(error).__name__}: {error}).")
     tell("explanations")
     try:
         rows = Rows.of(model, classes, train, test, numbers)
@@ -141,6 +156,17 @@ def describe(
             cv_score=cv_score,
             cv_spread=cv_spread,
             reading=_test_reading(metric_of(part.measures), cv_score, cv_spread),
+            baseline=baseline_of(
+                part.found,
+                y_train,
+                y_test,
+                part.measures,
+                measure,
+                seed,
+                train_weights=None if learner is None else learner.weights,
+                test_weights=test_weights,
+            ),
+            cautions=cautions_of(part.measures, part.per_class),
         ),
         confusion=part.confusion,
         scores=part.scores,
@@ -148,9 +174,12 @@ def describe(
         residuals=part.residuals,
         importance=importance,
         errors=errors,
+        profile=about.profile,
+        drift=about.drift,
+        segments=about.segments,
         explained=explained,
         learning=learning,
-        notes=[note for note in (*part.notes, importance_note, *explanation_notes, learning_note) if note],
+        notes=[note for note in (*part.notes, importance_note, *about.notes, *explanation_notes, learning_note) if note],
     )
 
 
@@ -166,6 +195,35 @@ class _Part:
     curves: Curves | None = None
     residuals: Residuals | None = None
     notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _AboutData:
+    """What depends on the tables rather than on the model."""
+
+    profile: Profile | None = None
+    drift: Drift | None = None
+    segments: Segments | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def _about_data(
+    found: ClassPredictions | NumberPredictions,
+    train: Table,
+    y_train: Any,
+    test: Table,
+    y_test: Any,
+    target: str,
+    classes: Sequence[Any] | None,
+    leading: Sequence[str],
+    seed: int,
+    seconds: float,
+) -> _AboutData:
+    described = describe_table(
+        train, y_train, test, y_test, name=target, classes=classes, leading=leading, seed=seed, seconds=seconds
+    )
+    segments = segments_of(found, described.features, described.test_rows)
+    return _AboutData(described.profile, described.drift, segments, described.notes)
 
 
 def _regression_part(model: Any, test: Table, y_test: Any, scoring: Scoring, seed: int, weights: Any) -> _Part:

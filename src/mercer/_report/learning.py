@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from mercer._fit_verdict import verdict_by_skill
+from mercer._fit_verdict import is_real_gap, verdict_by_skill
+from mercer._report.baseline import constant_model
 from mercer._report.content import Learning
-from mercer._report.numbers import number
+from mercer._report.numbers import number, percent
 from mercer._report.scoring import Scoring
 from mercer._tables import IntArray, Table
 from mercer._weighted import fit_weighted
@@ -152,10 +152,8 @@ def _collect(
 
 def _skill_floor(n_rows: int, y: Any, is_classification: bool, scoring: Scoring) -> float | None:
     """The score of a model that knows only the target; None where the measure is not defined for it."""
-    X = np.zeros((n_rows, 1))
-    dummy = DummyClassifier(strategy="prior") if is_classification else DummyRegressor()
     try:
-        value = scoring(dummy.fit(X, y), X, y)
+        value = scoring(constant_model(y, is_classification=is_classification), np.zeros((n_rows, 1)), y)
     except Exception:  # a scorer of the user's own may need what a dummy has not
         return None
     return value if math.isfinite(value) else None
@@ -192,29 +190,39 @@ def _read(learning: Learning, scoring: Scoring, floor: float | None) -> None:
     spread, n_folds = learning["test_std"][-1], learning["n_folds"][-1]
     gap = scoring.gain(train, test)
     way = None if floor is None else scoring.gain(scoring.best, floor)
-    figures = f"{scoring.label} is {number(train)} on the rows fitted and {number(test)} on rows held out"
+    n_rows = f"With {learning['n_train'][-1]:,} rows fitted, "
+    figures = f"{n_rows}{scoring.label} is {number(train)} on these and {number(test)} on rows held out"
+    if len(learning["n_train"]) < 2:
+        learning["reading"] = f"{figures}. One size is too little to go by for a reading: there was no time for more."
+        return
     if spread is None or way is None or way <= 0:
         learning["reading"] = f"{figures}. There is too little to go by for a reading."
         return
-    learning["verdict"] = verdict_by_skill(gap, spread, way, skill=1 - scoring.gain(scoring.best, train) / way)
+    learning["verdict"] = verdict_by_skill(gap, spread, way, 1 - scoring.gain(scoring.best, train) / way, n_folds)
+    share = f"a gap of {number(gap)}, {percent(gap / way)} of the way from the baseline to a perfect score"
+    is_real = is_real_gap(gap, spread, n_folds)
+    apart = f"{share}: real, but small" if is_real else "no farther apart than folds vary"
+    poor = f"poor on both, with {share}" if is_real else "about as poor on both"
     sentences = {
-        "overfitting": "a gap beyond the spread over folds. The model overfits: more rows, stronger regularisation or a "
+        "overfitting": f"{share}, and more than folds vary. The model overfits: more rows, stronger regularisation or a "
         "simpler model may narrow it. Models that can learn rows by heart (forests, neighbours) always show such a gap; for "
         "them the held-out score alone counts",
-        "underfitting": "about as poor on both. The model underfits, or the columns tell no more: a more flexible model or "
+        "underfitting": f"{poor}. The model underfits, or the columns tell no more: a more flexible model or "
         "new columns may help, more rows will not",
-        "balanced": "close to each other for what the folds vary. Neither over- nor underfitting shows",
+        "balanced": f"{apart}. Neither over- nor underfitting shows",
     }
     learning["reading"] = f"{figures}: {sentences[learning['verdict']]}."
-    if len(learning["n_train"]) > 1:
-        step = scoring.gain(test, learning["test_mean"][-2])
-        error = spread / math.sqrt(n_folds)
-        learning["trend"] = "flat" if abs(step) <= error else "rising" if step > 0 else "falling"
-        size = f"{learning['n_train'][-2]:,} to {learning['n_train'][-1]:,} rows"
-        learning["reading"] += {
-            "rising": f" From {size} the held-out score still improved by {number(step)}: more rows are likely to help.",
-            "falling": f" From {size} the held-out score became worse by {number(-step)}, more than its standard error: the "
-            "rows may differ among themselves.",
-            "flat": f" From {size} the held-out score changed by no more than its standard error: more rows of this kind are "
-            "unlikely to help much.",
-        }[learning["trend"]]
+    _read_trend(learning, scoring.gain(test, learning["test_mean"][-2]), spread / math.sqrt(n_folds))
+
+
+def _read_trend(learning: Learning, step: float, error: float) -> None:
+    """What the last step of the sizes says, with the standard error of the held-out score."""
+    learning["trend"] = "flat" if abs(step) <= error else "rising" if step > 0 else "falling"
+    size = f"{learning['n_train'][-2]:,} to {learning['n_train'][-1]:,} rows"
+    learning["reading"] += {
+        "rising": f" From {size} the held-out score still improved by {number(step)}: more rows are likely to help.",
+        "falling": f" From {size} the held-out score became worse by {number(-step)}, more than its standard error: the "
+        "rows may differ among themselves.",
+        "flat": f" From {size} the held-out score changed by no more than its standard error: more rows of this kind are "
+        "unlikely to help much.",
+    }[learning["trend"]]

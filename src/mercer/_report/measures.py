@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer._arrays import FloatArray
-from mercer._assessment.bootstrap import Bootstrap, on_sample
+from mercer._assessment.bootstrap import Bootstrap, Statistic, on_sample
 from mercer._assessment.confusion import confusion_matrix
 from mercer._assessment.intervals import wilson
 from mercer._assessment.measures import Estimate, assess_classes, assess_numbers, resampled
@@ -24,7 +24,7 @@ from mercer._report.scoring import Scoring
 LEVEL = 0.95
 
 _N_RESAMPLES = 1000
-_N_SCORER_RESAMPLES = 200  # a scorer takes them one by one
+N_SCORER_RESAMPLES = 200  # a scorer takes them one by one
 _MOST_DRAWS = 2e7  # rows times resamples: 1,000 resamples up to 20,000 rows, then fewer
 
 _OF_MATRIX = ("g_mean", "mcc", "kappa")
@@ -55,17 +55,8 @@ class MeasureTable:
 
     def _add_scorer(self, found: ClassPredictions | NumberPredictions, bootstrap: Bootstrap) -> None:
         """The measure that models were compared by, where it is none of the report's own: its scorer is resampled."""
-
-        def score(count: FloatArray) -> float:
-            drawn = np.repeat(np.arange(len(count)), count.astype(np.intp))
-            weights = None if bootstrap.weights is None else bootstrap.weights[drawn]
-            return self.scoring(found.stand_in(drawn), np.zeros((len(drawn), 1)), found.truth(drawn), weights)
-
-        def scores(counts: FloatArray) -> FloatArray:
-            return np.array([score(count) for count in counts])
-
-        fewer = replace(bootstrap, n_resamples=_N_SCORER_RESAMPLES, weights=None)  # the scorer itself takes them
-        estimate = resampled({"score": scores}, fewer, LEVEL)["score"]
+        fewer = replace(bootstrap, n_resamples=N_SCORER_RESAMPLES, weights=None)  # the scorer itself takes them
+        estimate = resampled({"score": by_scorer(found, self.scoring, bootstrap.weights)}, fewer, LEVEL)["score"]
         words = "the measure that models were compared by"
         self._append(self.scoring.name, self.scoring.label, words, not self.scoring.is_loss, True, estimate)
 
@@ -86,6 +77,17 @@ class MeasureTable:
         )
 
 
+def by_scorer(found: ClassPredictions | NumberPredictions, scoring: Scoring, weights: FloatArray | None = None) -> Statistic:
+    """What a scorer says of resamples, one by one."""
+
+    def score(count: FloatArray) -> float:
+        drawn = np.repeat(np.arange(len(count)), count.astype(np.intp))
+        weight = None if weights is None else weights[drawn]
+        return scoring(found.stand_in(drawn), np.zeros((len(drawn), 1)), found.truth(drawn), weight)
+
+    return lambda counts: np.array([score(count) for count in counts])
+
+
 def class_measures(
     found: ClassPredictions, scoring: Scoring, random: np.random.RandomState, weights: FloatArray | None = None
 ) -> list[Measure]:
@@ -93,7 +95,7 @@ def class_measures(
     names = list(_OF_TWO if found.n_classes == 2 else _OF_MANY)
     if len(np.unique(found.true)) < found.n_classes:
         names = [name for name in names if name not in _OF_ALL_CLASSES]
-    bootstrap = _bootstrap(len(found.true), random, weights, found.true)
+    bootstrap = bootstrap_of(len(found.true), random, weights, found.true)
     table = MeasureTable(scoring)
     for name, estimate in assess_classes(found, names, bootstrap, LEVEL).items():
         table.add(name, estimate)
@@ -105,14 +107,15 @@ def regression_measures(
 ) -> list[Measure]:
     """The measures of a regressor on test rows, which count by their weights."""
     names = (*_OF_NUMBERS, "mse") if scoring.measure == "mse" else _OF_NUMBERS
-    bootstrap = _bootstrap(len(found.true), random, weights)
+    bootstrap = bootstrap_of(len(found.true), random, weights)
     table = MeasureTable(scoring)
     for name, estimate in assess_numbers(found, names, bootstrap, LEVEL).items():
         table.add(name, estimate)
     return table.finished(found, bootstrap)
 
 
-def _bootstrap(n_rows: int, random: np.random.RandomState, weights: FloatArray | None, strata: Any = None) -> Bootstrap:
+def bootstrap_of(n_rows: int, random: np.random.RandomState, weights: FloatArray | None, strata: Any = None) -> Bootstrap:
+    """The resamples that reports go by."""
     return Bootstrap(n_rows, _N_RESAMPLES, random, strata, most_draws=_MOST_DRAWS, weights=weights)
 
 

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer._report.data.columns import Sample
+from mercer._runs.leaks.alone import NEARLY_ALL, told_alone
+from mercer._runs.leaks.target import Target
+from mercer._tables import as_table
+
 if TYPE_CHECKING:
     import polars as pl
 
 _MUCH_MISSING = 0.5
 _FEW_ROWS = 200
 _RARE = 0.05
-_NEARLY_ALL = 0.999
 _SKEWED = 5.0
 
 
@@ -84,39 +88,15 @@ def of_missing(X: pl.DataFrame) -> list[Alert]:
 
 def _of_leaks(X: pl.DataFrame, y: Any, classes: list[Any] | None) -> list[Alert]:
     """Columns that alone tell nearly all of the target: often they were written down after it was known."""
+    if not X.width:
+        return []
+    table = as_table(X, "X")
+    sample = Sample.of(table, table, (), 0)
+    target = Target.of(np.asarray(y)[sample.train_rows], classes)
     alerts = []
-    for name in X.columns:
-        share = _told_by(X[name], y, classes)
-        if share > _NEARLY_ALL:
+    for feature in sample.features():
+        share = told_alone(feature.train, target, is_words=feature.is_words)
+        if share > NEARLY_ALL:
             message = f"this column alone tells {share:.1%} of the target: was it known before the target was?"
-            alerts.append(Alert("warning", name, message, f"--drop {name}"))
+            alerts.append(Alert("warning", feature.name, message, f"--drop {feature.name}"))
     return alerts
-
-
-def _told_by(column: pl.Series, y: Any, classes: list[Any] | None) -> float:
-    """How well one column predicts: the share of rows in the largest class of each value, or the squared correlation."""
-    n_distinct = column.n_unique() if not (column.dtype.is_nested() or column.dtype.is_object()) else column.len()
-    if classes is None:
-        if not column.dtype.is_numeric() or column.null_count() > 0 or n_distinct < 3:
-            return 0.0
-        values = column.to_numpy().astype(float)
-        if not np.isfinite(values).all() or values.std() == 0 or y.std() == 0:
-            return 0.0
-        return float(np.corrcoef(values, y)[0, 1] ** 2)
-    if n_distinct > max(2 * len(classes), 20) or n_distinct < 2:
-        return 0.0
-    codes = column.cast(_text(), strict=False).fill_null("").to_numpy()
-    groups = np.unique(codes, return_inverse=True)[1]
-    labels = np.unique(y, return_inverse=True)[1]
-    table = np.zeros((groups.max() + 1, len(classes)))
-    np.add.at(table, (groups, labels), 1)
-    base = table.sum(axis=0).max()
-    if base == len(y):
-        return 0.0
-    return float((table.max(axis=1).sum() - base) / (len(y) - base))
-
-
-def _text() -> Any:
-    import polars as pl
-
-    return pl.String

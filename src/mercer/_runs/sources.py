@@ -12,6 +12,7 @@ from mercer._runs.folder import Plan, RunFolder, digest_of
 from mercer._runs.reading import NumberedTable, read_table
 from mercer._runs.settings import RunSettings, Settings
 from mercer.datasets import dataset_path, list_datasets
+from mercer.datasets._tables import ENTRIES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,7 +26,13 @@ def source_of(settings: RunSettings) -> Path:
 
 def embedded_name(settings: RunSettings) -> str | None:
     """The name of the embedded table; None for a file, which goes before an embedded table of its name."""
-    return settings.source if settings.source in list_datasets() and not Path(settings.source).exists() else None
+    return settings.source if settings.source in list_datasets() and not Path(settings.source).is_file() else None
+
+
+def origin_of(settings: RunSettings) -> dict[str, str] | None:
+    """What is known of an embedded table: its description, licence and source. None for a file."""
+    name = embedded_name(settings)
+    return None if name is None else {key: getattr(ENTRIES[name], key) for key in ("description", "licence", "source")}
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,12 @@ from mercer._report import (
     Cutoff,
     Intervals,
     Learner,
+    card_of,
     describe,
     describe_costs,
     describe_intervals,
     describe_sets,
+    serving_of,
 )
 from mercer._runs.board import BASELINE, Board
 from mercer._runs.candidates import check_names, find_candidates
@@ -36,6 +38,7 @@ from mercer._runs.fits import sample_rows
 from mercer._runs.folder import RunFolder, write_whole
 from mercer._runs.folds import Folds
 from mercer._runs.intervals import Calibration, check_coverage
+from mercer._runs.leaks.find import find_leaks
 from mercer._runs.pipelines import Pipelines, certificate_of
 from mercer._runs.problem import Problem, make_problem
 from mercer._runs.reading import read_table
@@ -43,7 +46,7 @@ from mercer._runs.sample import TrainingSample
 from mercer._runs.script import write_script
 from mercer._runs.search import BLEND, Search, n_folds_that_count
 from mercer._runs.settings import Settings
-from mercer._runs.sources import embedded_name
+from mercer._runs.sources import embedded_name, origin_of
 from mercer._runs.tested import TestedRows
 from mercer._weighted import fit_weighted
 
@@ -136,6 +139,8 @@ def train(
     content["costs"] = None if decision is None else _costs(decision, tested, problem)
     if settings.is_refitted:
         content["refit"] = _refit(search.make(best), problem, folder, watch)
+    content["card"] = card_of(content, origin_of(settings))
+    content["serving"] = serving_of(path, has_probabilities=hasattr(model, "predict_proba"))
     content["warnings"] = sorted({str(warning.message) for warning in caught})
     content["seconds"] = {"search": clock.elapsed, "final fit": fit_seconds}
     return Outcome(folder, write_report(content, folder), is_interrupted=not is_whole)
@@ -263,13 +268,18 @@ def _content(
         seconds=max(_LEAST_REPORTING, search.clock.left - _WRITING),
         on_phase=watch.phase,
         test_rows=problem.numbers[problem.test],
+        target=settings.target,
         cutoff=cutoff,
         decide=None if decision is None else decision.codes,
         test_weights=problem.weights_of(problem.test),
         learner=Learner(search.folds.splits, search.folds.weights, is_in_time=problem.division.times is not None),
     )
     baseline = board.get(BASELINE).score
-    alerts = [alert.to_dict() for alert in problem.alerts]
+    columns = _columns_of(search, best)
+    watch.phase("leaks")
+    used = [column["name"] for column in columns if column["used"]]
+    leaks = find_leaks(problem, model, used, seed=settings.seed, group=settings.group, seconds=_LEAST_REPORTING)
+    alerts = [alert.to_dict() for alert in (*problem.alerts, *leaks)]
     if baseline is not None and entry.score is not None and entry.score <= baseline:
         alerts.insert(
             0, {"level": "warning", "column": None, "message": "no model does better than the baseline", "flag": None}
@@ -292,7 +302,7 @@ def _content(
             "weights": settings.weights,
         },
         "alerts": alerts,
-        "columns": _columns_of(search, best),
+        "columns": columns,
         "leaderboard": board.to_list(best),
         "best": {"model": best, "params": dict(entry.params), "how": entry.reason, "certificate": certificate_of(model)},
         **described,

@@ -193,6 +193,8 @@ class AffinityPropagation(ClusterMixin, MercerEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
             )
             return np.full(X.shape[0], -1)
+        if sp.issparse(centres):  # a user may have set them
+            centres = centres.toarray()
         centres = centres.astype(X.dtype, copy=False)
         shift = None if sp.issparse(X) else centres.mean(axis=0)
         labels = np.empty(X.shape[0], dtype=np.int32)

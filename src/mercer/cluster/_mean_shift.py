@@ -278,7 +278,7 @@ def estimate_bandwidth(
     n_samples: int | None = None,
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
-) -> float:
+) -> np.floating[Any]:
     """A bandwidth for `MeanShift`: the mean distance of the rows to the farthest of the share `quantile` nearest to each.
 
     Parameters
@@ -295,12 +295,13 @@ def estimate_bandwidth(
 
     Returns
     -------
-    bandwidth : float
+    bandwidth : float32 or float64
+        In the precision of X.
 
     Examples
     --------
     >>> from mercer.cluster import estimate_bandwidth
-    >>> round(estimate_bandwidth([[1, 1], [2, 1], [1, 0], [4, 7], [3, 5], [3, 6]], quantile=0.5), 2)
+    >>> print(estimate_bandwidth([[1, 1], [2, 1], [1, 0], [4, 7], [3, 5], [3, 6]], quantile=0.5).round(2))
     1.62
     """
     owner = "estimate_bandwidth"
@@ -311,7 +312,8 @@ def estimate_bandwidth(
     X = check_array(X, dtype=FLOATS)
     if n_samples is not None:
         X = X[random.permutation(X.shape[0])[:n_samples]]
-    return _bandwidth(X, quantile, n_threads=effective_threads(n_jobs))
+    bandwidth: np.floating[Any] = X.dtype.type(_bandwidth(X, quantile, n_threads=effective_threads(n_jobs)))
+    return bandwidth
 
 
 def _bandwidth(X: FloatArray, quantile: float = 0.3, *, n_threads: int) -> float:

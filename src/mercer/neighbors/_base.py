@@ -18,6 +18,7 @@ from mercer._params import _REFUSED, Infinity, Integer, Mapped, Null, NumberOfJo
 from mercer._trace import warn
 from mercer.neighbors._measures import is_metric_object
 from mercer.neighbors._search import ALGORITHMS, Search
+from mercer.neighbors._trees import own_tree
 
 KEEP_ZEROS = ("csr", "csc", "coo", "lil")  # formats that keep zeros as entries
 MOST_ENTRIES = 1 << 22  # neighbours of queries that predictions hold at a time
@@ -57,6 +58,7 @@ class NeighborsEstimator(MercerEstimator):
 
     def _check_rows(self, X: Any, *y: Any) -> Any:
         """X as the search takes it (or a fitted search), and what belongs to its rows where that is given."""
+        X = own_tree(X)
         if _is_searched(X):
             return (X, *map(np.asarray, y)) if y else X
         if self._is_precomputed:
@@ -75,6 +77,7 @@ class NeighborsEstimator(MercerEstimator):
     def _searched(self, X: Any, params: SimpleNamespace, k: int | None) -> dict[str, Any]:
         """What a fit stores of the rows; `k` is what will be asked for, where that is known."""
         metric, metric_params = effective_metric(params)
+        X = own_tree(X)
         search = X._search if _is_searched(X) else self._search_of(X, params, k)
         return {
             "_search": search,

@@ -155,7 +155,7 @@ class KernelDensity(MercerEstimator):
         )
         return np.asarray(logs - np.log(total))
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None) -> np.float64:
         """The log likelihood of all rows of X: the sum of their log densities.
 
         Parameters
@@ -167,7 +167,7 @@ class KernelDensity(MercerEstimator):
         -------
         log_likelihood : float
         """
-        return float(np.sum(self.score_samples(X)))
+        return np.float64(np.sum(self.score_samples(X)))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> FloatArray:
         """Rows drawn from the density; of Euclidean distances, and of the kernels "gaussian" and "tophat".

@@ -10,7 +10,7 @@ from mercer._arrays import FloatArray
 from mercer._parallel import effective_threads
 from mercer._params import InvalidParameterError
 from mercer._saved import saved
-from mercer.neighbors._measures import Measure, metrics_of
+from mercer.neighbors._measures import Measure, is_metric_object, metrics_of
 from mercer.neighbors._search import BallIndex, KdIndex
 from mercer.neighbors._search_tree import Ints, SearchTree
 
@@ -168,3 +168,13 @@ class BallTree(SearchTree):
 
     def _radii(self, places: Ints) -> FloatArray:
         return np.asarray(self._search.index.radii)[places]
+
+
+def own_tree(X: Any) -> Any:
+    """X; where it is one of scikit-learn's search trees, a tree of Mercer's of its rows, by its metric."""
+    if isinstance(X, (np.ndarray, SearchTree)) or not hasattr(X, "two_point_correlation"):
+        return X
+    own = {"KDTree": KDTree, "BallTree": BallTree}[type(X).__name__.rstrip("0123456789")]
+    state = X.__reduce__()[2]  # leaf size and metric have no public attribute
+    metric = next(part for part in state if is_metric_object(part))
+    return own(np.array(X.data), leaf_size=state[4], metric=metric)

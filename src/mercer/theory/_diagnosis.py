@@ -192,7 +192,7 @@ def _diagnosis(
         verdict = verdict_by_target(train_error, test_error, target)
     else:
         skill = 1 - train_error / constant if constant > 0 else 1.0
-        verdict = verdict_by_skill(test_error - train_error, spread, constant, skill)
+        verdict = verdict_by_skill(test_error - train_error, spread, constant, skill, test.shape[1])
     trend = _trend(test, spread)
     beside = "" if target is None else f", the target {target:.4g}"
     reading = f"the error is {train_error:.4g} on rows fitted and {test_error:.4g} on rows held out{beside}"

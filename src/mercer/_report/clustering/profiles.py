@@ -18,6 +18,7 @@ from scipy.stats import norm, t as student
 
 from mercer._arrays import FloatArray
 from mercer._report.clustering.content import Overview, Profile, Trait
+from mercer._report.multiplicity import holm
 from mercer._report.numbers import number, percent
 from mercer._tables import as_text
 from mercer.preprocessing import ColumnReport
@@ -85,7 +86,7 @@ def profiles_of(
         for place, column in enumerate(columns)
         if n_clusters > 1
     }
-    corrected = dict(zip(found, _holm([each.p for each in found.values()]), strict=True))
+    corrected = dict(zip(found, holm([each.p for each in found.values()]), strict=True))
     profiles = []
     for cluster in range(n_clusters):
         inside = labels == cluster
@@ -228,17 +229,6 @@ def _of_shares(one: Bools, other: Bools) -> _Difference:
     both = (one.sum() + other.sum()) / (n + m)
     error = (both * (1 - both) * (1 / n + 1 / m)) ** 0.5
     return _Difference(float(effect), float(2 * norm.sf(abs(p - q) / error)) if error > 0 else 1.0)
-
-
-def _holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction: the chance of one false finding among all is at most that of each corrected value."""
-    p = np.asarray(p_values, dtype=float)
-    order = np.argsort(p, kind="stable")
-    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)) if len(p) else p
-    corrected = np.empty_like(p)
-    corrected[order] = np.minimum(stepped, 1.0)
-    found: list[float] = corrected.tolist()
-    return found
 
 
 def _trait(column: _Amount | _Value, inside: Bools, effect: float, p: float) -> Trait:

@@ -10,7 +10,7 @@ from mercer._report.clustering.content import ClusterContent
 from mercer._report.content import Content
 from mercer._report.explained.content import RowContent
 from mercer._report.files import AnyContent, check, is_of_clusters
-from mercer._report.page import clusters, curves, explained, intervals, model, outcome, overview
+from mercer._report.page import card, clusters, curves, data, explained, intervals, model, outcome, overview, segments
 from mercer._report.page.cutoff import cutoff
 from mercer._report.page.frame import Section, whole_page
 from mercer._report.page.html import Html, join, json_script, tag
@@ -48,8 +48,8 @@ def render_html(content: AnyContent) -> str:
         found = cast(ClusterContent, content)
         return whole_page(found["title"], clusters.heading(found), clusters.sections(found))
     report = cast(Content, content)
-    data = json_script("cut-off-data", _cutoff_data(report)) if report["scores"] else None
-    return whole_page(report["title"], overview.heading(report), _sections(report), data)
+    script = json_script("cut-off-data", _cutoff_data(report)) if report["scores"] else None
+    return whole_page(report["title"], overview.heading(report), _sections(report), script)
 
 
 def _sections(content: Content) -> list[Section]:
@@ -57,7 +57,7 @@ def _sections(content: Content) -> list[Section]:
     found, metric = content["curves"], content["data"]["metric"]
     sections: list[Section | None] = [
         ("alerts", "Data alerts", join(overview.alerts(content["alerts"]), overview.facts(content))),
-        ("leaderboard", "Leaderboard", overview.leaderboard(content["leaderboard"], metric))
+        ("leaderboard", "Leaderboard", overview.leaderboard(content["leaderboard"], metric, content["data"]["n_train"]))
         if content["leaderboard"]
         else None,
         ("test", "Test result", outcome.test_result(content["test"])) if content["test"] else None,
@@ -75,14 +75,31 @@ def _sections(content: Content) -> list[Section]:
     if content["errors"] is not None:
         reasons = model.explained_errors(going["errors"], going, target) if going else None
         sections.append(("errors", "Worst errors", join(outcome.worst_errors(content["errors"]), reasons)))
+    if parts := content.get("segments"):
+        sections.append(("segments", "Where it is worse", segments.segments(parts)))
     if found and found["calibration"]:
         sections.append(("calibration-section", "Calibration", curves.calibration(found["calibration"])))
     if content["learning"]:
         sections.append(("learning", "Learning curve", curves.learning(content["learning"])))
+    sections += _of_table(content, target)
     if content["columns"]:
         sections.append(("columns", "Columns", overview.columns(content["columns"])))
+    if about := content.get("card"):
+        sections.append(("card", "Model card", card.card(about)))
+    if ways := content.get("serving"):
+        sections.append(("serving", "Using it", card.serving(ways)))
     sections.append(("making", "How it was made", overview.making(content)))
     return [section for section in sections if section]
+
+
+def _of_table(content: Content, target: str) -> list[Section]:
+    profile, drift = content.get("profile"), content.get("drift")
+    sections: list[Section] = []
+    if profile:
+        sections.append(("table", "The table", data.profile(profile, target)))
+    if drift:
+        sections.append(("drift", "Training and test rows", data.drift(drift)))
+    return sections
 
 
 def _intervals(content: Content) -> Section | None:

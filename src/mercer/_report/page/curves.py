@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from mercer._report.content import Calibration, Curve, Curves, Learning, Residuals
 from mercer._report.numbers import MINUS, count, number
 from mercer._report.page.charts import N_SERIES, Axes, broad_figure, figure, legend
-from mercer._report.page.html import Html, join, name, tag
+from mercer._report.page.html import Html, breakable, join, tag
 
+_MOST_LISTED = 20  # classes
 _UNIT = Axes(0.0, 1.0, 0.0, 1.0)
 
 
@@ -120,15 +121,18 @@ def _histogram(found: Calibration) -> Html:
 
 
 def _calibration_list(found: Sequence[Calibration]) -> Html:
+    """All classes, or of very many those whose probabilities are farthest off."""
+    shown = found if len(found) <= _MOST_LISTED else sorted(found, key=lambda each: -each["error"])[:_MOST_LISTED]
     rows = [
         tag(
             "div",
-            tag("dt", name(each["label"])),
+            tag("dt", breakable(each["label"])),
             tag("dd", f"{number(each['error'], 3)} over {count(sum(each['count']))} rows"),
         )
-        for each in found
+        for each in shown
     ]
-    return tag("figure", tag("figcaption", "Mean distance from the diagonal"), tag("dl", rows, class_="live"))
+    some = f": the {len(shown)} largest of {len(found)}" if len(shown) < len(found) else ""
+    return tag("figure", tag("figcaption", f"Mean distance from the diagonal{some}"), tag("dl", rows, class_="live"))
 
 
 def residuals(found: Residuals) -> Html:

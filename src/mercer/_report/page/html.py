@@ -63,8 +63,8 @@ def name(text: Any) -> Html:
 
 
 def breakable(text: str) -> Html:
-    """A name that may be broken before its capitals and after its underscores."""
-    parts = re.split(r"(?<=[a-z])(?=[A-Z])|(?<=_)(?=[^_])", text)
+    """A name or call that may be broken before its capitals and after its underscores and equals signs."""
+    parts = re.split(r"(?<=[a-z])(?=[A-Z])|(?<=_)(?=[^_])|(?<==)(?=[^=])", text)
     return tag("bdi", [[Html("<wbr>") if index else None, part] for index, part in enumerate(parts)])
 
 

@@ -17,7 +17,7 @@ from mercer._report.numbers import count, number, plural
 from mercer._report.page.charts import Axes, figure
 from mercer._report.page.curves import padded
 from mercer._report.page.explained import contribution_table
-from mercer._report.page.html import Html, breakable, join, name, tag
+from mercer._report.page.html import Html, breakable, join, tag
 from mercer._report.page.swarm import Lane, shade_legend, shade_of, swarm
 from mercer._report.page.tables import Cell, Head, table
 
@@ -69,7 +69,7 @@ def _swarm(each: Swarm, index: int, found: ModelExplained, target: str) -> Html:
         return tag("p", "No column gave anything.", class_="muted")
     what = _output_words(found, each["label"], target)
     others = f", and {plural(each['n_others'], 'other')} that gave less" if each["n_others"] else ""
-    caption = ["What columns gave to the ", name(what), f": the {len(lanes)} leading ones{others}" if others else ""]
+    caption = ["What columns gave to the ", breakable(what), f": the {len(lanes)} leading ones{others}" if others else ""]
     return swarm(f"swarm-{index}", lanes, f"given to the {what}", f"Beeswarm: {what}", caption)
 
 
@@ -96,7 +96,7 @@ def _scatter(each: Dependence, index: int, found: ModelExplained, target: str) -
         axes.segment(axes.x_low, 0.0, axes.x_high, 0.0, "chance"),
         tag("path", d=points, class_="points s0 faint"),
     )
-    return figure(picture, [name(each["column"]), tag("span", " → ", name(what), class_="muted")])
+    return figure(picture, [breakable(each["column"]), tag("span", " → ", breakable(what), class_="muted")])
 
 
 def _word_lanes(each: Dependence, index: int, found: ModelExplained, target: str) -> Html:
@@ -111,7 +111,7 @@ def _word_lanes(each: Dependence, index: int, found: ModelExplained, target: str
         for word in sorted(given, key=lambda word: -means[word])
     ]
     title = f"What {each['column']} gave to the {what}"
-    caption = [name(each["column"]), tag("span", " → ", name(what), class_="muted")]
+    caption = [breakable(each["column"]), tag("span", " → ", breakable(what), class_="muted")]
     return swarm(f"words-{index}", lanes, f"given to the {what}", title, caption)
 
 
@@ -144,8 +144,12 @@ def _surrogate(found: SurrogateTree) -> Html:
     heads = [Head("Rows with"), Head("Says"), Head("Rows", is_number=True)]
     lines = [
         [
-            Cell(tag("span", name(line["rule"]), class_=f"depth-{min(line['depth'], 3)}")),
-            Cell(tag("strong", name(line["says"])) if line["is_leaf"] else tag("span", name(line["says"]), class_="muted")),
+            Cell(tag("span", breakable(line["rule"]), class_=f"depth-{min(line['depth'], 3)}")),
+            Cell(
+                tag("strong", breakable(line["says"]))
+                if line["is_leaf"]
+                else tag("span", breakable(line["says"]), class_="muted")
+            ),
             Cell(count(line["n"])),
         ]
         for line in found["lines"]
@@ -170,9 +174,9 @@ def explained_errors(rows: Sequence[ExplainedError], found: ModelExplained, targ
         what = _output_words(found, row["label"], target)
         words = [
             f"Row {count(row['row'])} is ",
-            tag("strong", name(row["true"])),
+            tag("strong", breakable(row["true"])),
             " and was predicted to be ",
-            tag("strong", name(row["predicted"])),
+            tag("strong", breakable(row["predicted"])),
             f": the {what} was {number(row['output'])}, on average it is {number(row['base'])}. The columns gave to it:",
         ]
         caption = f"What the columns gave to row {row['row']}"

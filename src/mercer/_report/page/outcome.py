@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mercer._report.content import ClassMeasures, Confusion, Importance, Measure, RowError, Test
 from mercer._report.numbers import NOTHING, count, decimals_for, interval, level, number, percent
 from mercer._report.page.charts import strip
-from mercer._report.page.html import Html, breakable, join, name, tag
+from mercer._report.page.html import Html, breakable, join, tag
 from mercer._report.page.tables import CORNER, Cell, Head, table
 
 _MOST_BARS = 15
@@ -17,8 +17,11 @@ _MOST_PAIRS = 25
 
 
 def test_result(test: Test) -> Html:
-    """The reading, and all measures with their intervals."""
-    return join(tag("p", test["reading"], class_="reading"), _measures(test), _per_class(test["per_class"]))
+    """The reading, the baseline on the same rows, and all measures with their intervals."""
+    baseline = test.get("baseline")
+    beside = tag("p", baseline["reading"], class_="reading") if baseline else None
+    cautions = [tag("p", words, class_="reading caution") for words in test.get("cautions", [])]
+    return join(tag("p", test["reading"], class_="reading"), beside, cautions, _measures(test), _per_class(test["per_class"]))
 
 
 def _measures(test: Test) -> Html:
@@ -67,14 +70,26 @@ def _range_strip(row: Measure, low: float) -> Html:
 
 
 def _per_class(rows: Sequence[ClassMeasures] | None) -> Html | None:
+    """Each class; of very many, those that are found worst, and the others folded away."""
     if not rows:
         return None
+    title = tag("h3", "Each class against the rest")
+    if len(rows) <= _MOST_CLASSES:
+        return join(title, _class_table(rows, "Measures of each class"))
+    worst = sorted(rows, key=lambda row: (row["f1"] is None, row["f1"] or 0.0))
+    first, rest = worst[:_MOST_CLASSES], worst[_MOST_CLASSES:]
+    tail = tag("details", tag("summary", f"{len(rest)} more classes"), _class_table(rest, "Measures of more classes"))
+    words = tag("p", f"The {len(first)} of {len(rows)} classes with the lowest F1:", class_="prose")
+    return join(title, words, _class_table(first, "Measures of the worst classes"), tail)
+
+
+def _class_table(rows: Sequence[ClassMeasures], caption: str) -> Html:
     heads = [Head("Class", "text"), Head("Test rows", "number", True), Head("Precision", "number", True)]
     heads += [Head("Recall", "number", True), Head("Recall, interval", is_number=True), Head("Specificity", "number", True)]
     heads += [Head("F1", "number", True), Head("ROC AUC", "number", True)]
     lines = [
         [
-            Cell(name(row["label"]), row["label"]),
+            Cell(breakable(row["label"]), row["label"]),
             Cell(count(row["n"]), row["n"]),
             Cell(number(row["precision"], 3), row["precision"]),
             Cell(number(row["recall"], 3), row["recall"]),
@@ -85,7 +100,7 @@ def _per_class(rows: Sequence[ClassMeasures] | None) -> Html | None:
         ]
         for row in rows
     ]
-    return join(tag("h3", "Each class against the rest"), table(heads, lines, caption="Measures of each class"))
+    return table(heads, lines, caption=caption)
 
 
 def importance(rows: Sequence[Importance], label: str) -> Html:
@@ -115,7 +130,7 @@ def _bars(rows: Sequence[Importance], ends: tuple[float, float], decimals: int, 
     ]
     lines = [
         [
-            Cell(name(row["column"]), row["column"]),
+            Cell(breakable(row["column"]), row["column"]),
             Cell(_bar(row, ends)),
             Cell(number(row["mean"], decimals), row["mean"]),
             Cell(number(row["std"], decimals), row["std"]),
@@ -156,11 +171,11 @@ def worst_errors(rows: Sequence[RowError]) -> Html:
         shown = number(badness) if is_regression or badness is None or badness >= 0.001 else "< 0.001"
         cells = [
             Cell(count(row["row"]), row["row"]),
-            Cell(name(row["true"]), row["true"]),
-            Cell(name(row["predicted"]), row["predicted"]),
+            Cell(breakable(row["true"]), row["true"]),
+            Cell(breakable(row["predicted"]), row["predicted"]),
         ]
         cells += [Cell(shown, badness)]
-        lines.append([*cells, *(Cell(name(row["values"].get(column) or NOTHING)) for column in columns)])
+        lines.append([*cells, *(Cell(breakable(row["values"].get(column) or NOTHING)) for column in columns)])
     words = (
         "Residuals are true minus predicted values."
         if is_regression
@@ -183,11 +198,11 @@ def confusion(found: Confusion) -> Html:
     labels, matrix = found["labels"], found["matrix"]
     if len(labels) > _MOST_CLASSES:
         return _confused_pairs(found)
-    header = tag("tr", CORNER, [tag("th", name(label), scope="col") for label in labels])
+    header = tag("tr", CORNER, [tag("th", breakable(label), scope="col") for label in labels])
     lines = [
         tag(
             "tr",
-            tag("th", name(label), scope="row"),
+            tag("th", breakable(label), scope="row"),
             [_heat_cell(value, sum(line), index == at) for at, value in enumerate(line)],
         )
         for index, (label, line) in enumerate(zip(labels, matrix, strict=True))
@@ -214,7 +229,7 @@ def _confused_pairs(found: Confusion) -> Html:
     pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
     heads = [Head("True"), Head("Predicted"), Head("Rows", is_number=True), Head("Share of the true class", is_number=True)]
     lines = [
-        [Cell(name(labels[i])), Cell(name(labels[j])), Cell(count(value)), Cell(percent(value / sum(matrix[i])))]
+        [Cell(breakable(labels[i])), Cell(breakable(labels[j])), Cell(count(value)), Cell(percent(value / sum(matrix[i])))]
         for value, i, j in pairs[:_MOST_PAIRS]
     ]
     words = f"There are {len(labels)} classes; these pairs of them are confused most often."

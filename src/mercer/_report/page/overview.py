@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 
-from mercer._report.content import Alert, Best, Candidate, Column, Content, Metric
+from mercer._report.card.words import fold_words, sample_words
+from mercer._report.content import Alert, Baseline, Best, Candidate, Column, Content, Metric
 from mercer._report.numbers import (
     NOTHING,
     count,
@@ -24,6 +27,8 @@ from mercer._report.page.tables import Cell, Head, table
 
 _TASKS = {"binary": "two classes", "multiclass": "several classes", "regression": "a number"}
 _LEVELS = {"error": "Problem", "warning": "Warning", "info": "Note"}
+_MOST_COLUMNS, _MOST_FOLDED = 50, 500
+_MOST_ALIKE = 6
 _ORDER = ("ok", "baseline", "interrupted", "failed", "skipped")
 
 
@@ -49,8 +54,19 @@ def _lead(content: Content) -> Html:
             _interval_words(metric["low"], metric["high"], test["level"], decimals),
             ".",
         ]
+        if baseline := test.get("baseline"):
+            words.append(_baseline_words(baseline, decimals))
     refit = content.get("refit")
     return join(tag("p", words, class_="lead"), tag("p", refit["reading"], class_="prose") if refit else None)
+
+
+def _baseline_words(baseline: Baseline, decimals: int) -> str:
+    """The baseline in the sentence at the top, and the truth where the model does not beat it."""
+    value = number(baseline["value"], decimals)
+    if baseline["is_real"] and baseline["gain"] > 0:
+        return f" Without looking at any column it would be {value}."
+    verdict = "is worse" if baseline["is_real"] else "may be no better than that"
+    return f" Without looking at any column it would be {value}: the model {verdict}."
 
 
 def _interval_words(low: float | None, high: float | None, share: float, decimals: int) -> str:
@@ -64,7 +80,7 @@ def facts(content: Content) -> Html:
     counts: list[int | None] = [*data["class_counts"]] if data["class_counts"] else [None] * len(classes)
     shares: list[Html | str] = []
     for index, (label, n_rows) in enumerate(zip(classes[:6], counts, strict=False)):
-        shares += [", " if index else "", name(label), "" if n_rows is None else f" {count(n_rows)}"]
+        shares += [", " if index else "", breakable(label), "" if n_rows is None else f" {count(n_rows)}"]
     if len(classes) > 6:
         shares.append(f" and {len(classes) - 6} more")
     rows: list[tuple[str, Child]] = [
@@ -102,7 +118,7 @@ def _alert(row: Alert) -> Html:
     return tag("li", level, tag("div", tag("p", column, row["message"]), flag), class_=row["level"])
 
 
-def leaderboard(rows: Sequence[Candidate], metric: Metric) -> Html:
+def leaderboard(rows: Sequence[Candidate], metric: Metric, n_train: int) -> Html:
     """Models that were compared, the best first, those without a score last with their reasons."""
     sign = -1 if metric["greater_is_better"] else 1
     ordered = sorted(
@@ -122,10 +138,10 @@ def leaderboard(rows: Sequence[Candidate], metric: Metric) -> Html:
         Head("Trials", "number", True),
     ]
     lines = [
-        [Cell(_model(row), row["model"]), Cell(row["reason"] or NOTHING, span=len(heads) - 1)]
+        [Cell(_model(row), row["model"]), Cell(breakable(_rounded(row["reason"] or NOTHING)), span=len(heads) - 1)]
         if row["score"] is None
         else [
-            Cell(_model(row), row["model"]),
+            Cell(join(_model(row), _remarks(row, rows, n_train)), row["model"]),
             Cell(number(row["score"], decimals), row["score"]),
             Cell("" if row["spread"] is None else f"± {number(row['spread'], decimals)}", row["spread"]),
             Cell(_folds(row, ends)),
@@ -142,6 +158,20 @@ def leaderboard(rows: Sequence[Candidate], metric: Metric) -> Html:
     return join(table(heads, lines, caption="Leaderboard", classes=classes), tag("p", note, class_="small muted"))
 
 
+def _remarks(row: Candidate, rows: Sequence[Candidate], n_train: int) -> Html | None:
+    """What sets the score of a model apart from those of others: fewer folds, a sample, tuning that failed."""
+    reason = row["reason"] or ""
+    folds = None if "fold" in reason else fold_words(row, rows)
+    sample = None if "sample" in reason else sample_words(row, n_train)
+    said = [words for words in (folds, sample, reason) if words]
+    return tag("p", breakable(_rounded("; ".join(said))), class_="small muted") if said else None
+
+
+def _rounded(text: str) -> str:
+    """Messages as they come, their figures cut to a readable length."""
+    return re.sub(r"\d+\.\d{4,}", lambda found: f"{float(found[0]):.4g}", text)
+
+
 def _model(row: Candidate) -> Html:
     words = {"baseline": "baseline", "failed": "failed", "skipped": "skipped", "interrupted": "interrupted"}
     badge = "best" if row["is_best"] else words.get(row["status"])
@@ -149,7 +179,7 @@ def _model(row: Candidate) -> Html:
     return join(
         tag("span", breakable(row["model"]), class_="model"),
         join(" ", tag("span", badge, class_=f"badge {badge}")) if badge else None,
-        tag("details", tag("summary", "parameters"), tag("code", shown)) if shown else None,
+        tag("details", tag("summary", "parameters"), tag("code", breakable(shown))) if shown else None,
     )
 
 
@@ -184,7 +214,24 @@ def _folds(row: Candidate, ends: tuple[float, float]) -> Html | str:
 
 
 def columns(rows: Sequence[Column]) -> Html:
-    """What was done to each column and why, columns left out first."""
+    """What was done to each column and why, columns left out first; of very many, some, and how many more are treated alike."""
+    ordered = sorted(rows, key=lambda row: row["used"])
+    first, folded, rest = ordered[:_MOST_COLUMNS], ordered[_MOST_COLUMNS:_MOST_FOLDED], ordered[_MOST_FOLDED:]
+    parts = [_column_table(first, "What was done to each column")]
+    if folded:
+        summary = tag("summary", f"{count(len(folded))} more columns")
+        parts.append(tag("details", summary, _column_table(folded, "What was done to more columns")))
+    if rest:
+        alike = Counter((row["kind"], row["treatment"] or NOTHING) for row in rest).most_common()
+        shown = "; ".join(f"{count(n)} of the kind {kind}: {treatment}" for (kind, treatment), n in alike[:_MOST_ALIKE])
+        more = f"; {len(alike) - _MOST_ALIKE} more kinds of treatment" if len(alike) > _MOST_ALIKE else ""
+        parts.append(
+            tag("p", f"{count(len(rest))} further columns are in report.json alone: {shown}{more}.", class_="small muted")
+        )
+    return join(*parts)
+
+
+def _column_table(rows: Sequence[Column], caption: str) -> Html:
     heads = [
         Head("Column", "text"),
         Head("Kind", "text", class_="brief"),
@@ -193,11 +240,10 @@ def columns(rows: Sequence[Column]) -> Html:
         Head("What was done", "text"),
         Head("Why"),
     ]
-    ordered = sorted(rows, key=lambda row: row["used"])
     lines = [
         [
             Cell(
-                join(name(row["name"]), None if row["used"] else join(" ", tag("span", "left out", class_="badge"))),
+                join(breakable(row["name"]), None if row["used"] else join(" ", tag("span", "left out", class_="badge"))),
                 row["name"],
             ),
             Cell(row["kind"], row["kind"]),
@@ -206,10 +252,10 @@ def columns(rows: Sequence[Column]) -> Html:
             Cell(_treatment(row), row["treatment"] or ""),
             Cell([row["reason"] or NOTHING, _flag(row["flag"])]),
         ]
-        for row in ordered
+        for row in rows
     ]
-    classes = [None if row["used"] else "unused" for row in ordered]
-    return table(heads, lines, caption="What was done to each column", classes=classes, is_stacked=True)
+    classes = [None if row["used"] else "unused" for row in rows]
+    return table(heads, lines, caption=caption, classes=classes, is_stacked=True)
 
 
 def _treatment(row: Column) -> Html:
@@ -218,7 +264,7 @@ def _treatment(row: Column) -> Html:
         return join(row["treatment"] or NOTHING)
     shown: list[Html | str] = []
     for index, each in enumerate(made[:8]):
-        shown += [", " if index else "", name(each)]
+        shown += [", " if index else "", breakable(each)]
     if len(made) > 8:
         shown.append(f" and {len(made) - 8} more")
     return join(row["treatment"] or NOTHING, tag("p", "→ ", shown, class_="small muted"))
@@ -233,14 +279,16 @@ def making(content: Content) -> Html:
     best: Best | None = content["best"]
     rows: list[tuple[str, Html | str | None]] = []
     if best:
-        rows += [("Model", name(best["model"])), ("Parameters", tag("code", parameters(best["params"]) or "defaults"))]
-        rows += [("How it was found", best["how"]), ("Certificate of the fit", best["certificate"])]
+        shown, how = parameters(best["params"]) or "defaults", best["how"]
+        rows += [("Model", name(best["model"])), ("Parameters", tag("code", breakable(shown)))]
+        rows += [("How it was found", breakable(_rounded(how)) if how else None)]
+        rows += [("Certificate of the fit", best["certificate"])]
     if refit := content.get("refit"):
         rows.append(("Which model is which", refit["reading"]))
     rows += [("Command", tag("code", content["command"]) if content["command"] else None)]
     phases = ", ".join(f"{phase} {seconds(value)}" for phase, value in content["seconds"].items())
     rows += [("Time", phases or None)]
-    shown = tag("dl", [tag("div", tag("dt", term), tag("dd", words)) for term, words in rows if words], class_="facts")
+    facts = tag("dl", [tag("div", tag("dt", term), tag("dd", words)) for term, words in rows if words], class_="facts")
     lines = [*content.get("notes", []), *content["warnings"]]
-    notes = join(tag("h3", "Notes and warnings"), tag("ul", [tag("li", line) for line in lines])) if lines else None
-    return join(shown, notes)
+    notes = join(tag("h3", "Notes and warnings"), tag("ul", [tag("li", breakable(line)) for line in lines])) if lines else None
+    return join(facts, notes)

@@ -1,0 +1,1 @@
+"""What a model may have learnt that it will not know of new rows."""
