@@ -145,7 +145,8 @@ class Search(StagedSearch):
             self.board.update(learner.name, status="running")
             proposal = learner.propose(self._limit_of(learner))
             best = learner.best if learner.best is not None and learner.best.is_complete(self.n_folds) else None
-            trial = self._trials.run(proposal, learner.candidate, best, cap=self._cap_of(learner), left=max(self._left, 1.0))
+            least = _LEAST_CAP * self.n_folds if self._is_poor else 1.0
+            trial = self._trials.run(proposal, learner.candidate, best, cap=self._cap_of(learner), left=max(self._left, least))
             if trial.status == "failed":
                 self._note_failure(learner.name, self._trials.errors[learner.name], model=learner.name)
             self._write("trial", asked=learner.asked, **trial.to_line())
@@ -164,11 +165,10 @@ class Search(StagedSearch):
     def _next(self) -> Learner | None:
         """The model to try next: of those that can end in time, the one that promises most."""
         begun = [one for one in self._learners.values() if one.trials]
-        n_scored = sum(one.best is not None for one in begun)
         left = self._left
         open_ = [one for one in self._learners.values() if not one.is_over]
         if left <= 0:
-            if n_scored >= min(_LEAST_SCORED, len(self._learners)):
+            if not self._is_poor:
                 return None
             return next((one for one in open_ if not one.trials), None)
         best = max((one.best.fold_scores[0] for one in begun if one.best is not None), default=None)
@@ -199,7 +199,13 @@ class Search(StagedSearch):
         """Seconds for one fit: few for the first of a model not known to be strong, and such that a final fit ends in time."""
         cap = self._cap if learner.tier == 1 or learner.best is not None else max(_FIRST_CAP * self._cap, _LEAST_CAP)
         left = self.settings.seconds - self.reporting - self.clock.elapsed
-        return min(cap, max(left / (self.n_folds + _SLOWER * self._more_rows), 0.1))
+        return min(cap, max(left / (self.n_folds + _SLOWER * self._more_rows), _LEAST_CAP if self._is_poor else 0.1))
+
+    @property
+    def _is_poor(self) -> bool:
+        """Whether so few models were scored that the next ones get their time, whatever is left."""
+        n_scored = sum(one.best is not None for one in self._learners.values())
+        return n_scored < min(_LEAST_SCORED, len(self._learners))
 
     @property
     def _until(self) -> float:

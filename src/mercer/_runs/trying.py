@@ -123,7 +123,7 @@ def _best_point(fits: list[FoldFit]) -> tuple[tuple[str, Any], ...]:
     if not common:
         raise OutOfTime("the time was up before the folds could be compared")
     scores = {key: np.array([fit.scores[key] for fit in fits]) for key in common}
-    best = max(common, key=lambda key: float(scores[key].mean()))
+    best: tuple[tuple[str, Any], ...] = max(common, key=lambda key: float(scores[key].mean()))
     if len(fits) == 1:
         return best
     losses = {key_of(seen.point): 0.0 for fit in fits for seen in fit.seen}
@@ -132,7 +132,8 @@ def _best_point(fits: list[FoldFit]) -> tuple[tuple[str, Any], ...]:
             losses[key_of(seen.point)] += seen.log_loss
     gaps = {key: scores[best] - scores[key] for key in common}
     tied = [key for key in common if gaps[key].mean() <= gaps[key].std(ddof=1) / np.sqrt(len(fits))]
-    return min(tied, key=lambda key: (losses[key], -float(scores[key].mean())))
+    best = min(tied, key=lambda key: (losses[key], -float(scores[key].mean())))
+    return best
 
 
 def _point_of(trial: Trial, fits: list[FoldFit]) -> tuple[tuple[str, Any], ...]:
