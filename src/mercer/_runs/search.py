@@ -81,6 +81,9 @@ class Search(StagedSearch):
         self._is_resampled = False
         sides = [len(train) for train, _ in folds.splits]
         self._more_rows = len(folds.y) / max(1.0, float(np.mean(sides)))  # of the final fit, times those of a fold
+        refit = len(folds.problem.y) / len(folds.y) if settings.is_refitted else 0.0
+        self._final_rows = self._more_rows * max(1.0, refit)  # of the model that is kept
+        self._final_seconds = _SLOWER * self._more_rows * (1 + refit)  # of the fits at the end, times those of a fold
 
     def run(self, candidates: Sequence[Candidate], skipped: Sequence[Skipped]) -> bool:
         """Fill the board. False if the user interrupted."""
@@ -199,7 +202,7 @@ class Search(StagedSearch):
         """Seconds for one fit: few for the first of a model not known to be strong, and such that a final fit ends in time."""
         cap = self._cap if learner.tier == 1 or learner.best is not None else max(_FIRST_CAP * self._cap, _LEAST_CAP)
         left = self.settings.seconds - self.reporting - self.clock.elapsed
-        return min(cap, max(left / (self.n_folds + _SLOWER * self._more_rows), _LEAST_CAP if self._is_poor else 0.1))
+        return min(cap, max(left / (self.n_folds + self._final_seconds), _LEAST_CAP if self._is_poor else 0.1))
 
     @property
     def _is_poor(self) -> bool:
@@ -212,7 +215,7 @@ class Search(StagedSearch):
         """When the search ends, in seconds of the run: the final fit and the report come after it."""
         seconds = self.settings.seconds
         entry = next(iter(self.board.complete()), None)
-        final = 0.0 if entry is None else _SLOWER * self._more_rows * (entry.fit_seconds or 0.0)
+        final = 0.0 if entry is None else self._final_seconds * (entry.fit_seconds or 0.0)
         final = max(final, min(_BLENDED_SECONDS * seconds, 4 * final))
         return max(_LEAST_SEARCH * seconds, seconds - self.reporting - final)
 
@@ -296,9 +299,9 @@ class Search(StagedSearch):
         predictions = [self._trials.predictions(one.trial) for one in members]
         left = max(0.0, self.settings.seconds - self.reporting - self.clock.elapsed)
         limits = Limits(
-            [self._more_rows * (one.trial.size_bytes or 0) for one in members],
+            [self._final_rows * (one.trial.size_bytes or 0) for one in members],
             self.settings.max_size,
-            [_SLOWER * self._more_rows * (one.trial.fit_seconds or 0.0) for one in members],
+            [self._final_seconds * (one.trial.fit_seconds or 0.0) for one in members],
             max(left, _BLENDED_SECONDS * self.settings.seconds),
         )
 
