@@ -27,13 +27,13 @@ def _blas_in_use() -> str:
     return f"{pool['internal_api']} {pool['version']}, {pool['num_threads']} threads (SciPy's)"
 
 
-def show_versions() -> None:
-    """Print the versions, the native variant, the thread count and the BLAS in use."""
+def found_versions() -> dict[str, str]:
+    """What `show_versions` prints."""
     from mercer import __version__
     from mercer._native import variant
     from mercer._parallel import available_cpus, effective_threads
 
-    rows = {
+    return {
         "mercer": __version__,
         "native variant": variant,
         "threads": f"{effective_threads(None)} (of {available_cpus()} processors)",
@@ -42,5 +42,10 @@ def show_versions() -> None:
         "platform": platform.platform(),
         **{package: _version_of(package) for package in ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")},
     }
+
+
+def show_versions() -> None:
+    """Print the versions, the native variant, the thread count and the BLAS in use."""
+    rows = found_versions()
     width = max(map(len, rows))
     print("\n".join(f"{name:>{width}}: {value}" for name, value in rows.items()))  # noqa: T201  (printing is its job)

@@ -161,7 +161,7 @@ ROW = ("--row", "2")
         ((*ROW, "-o", "page.pdf"), 2, "must end in .html"),
         ((*ROW, "-o", "nowhere/page.html"), 2, "--out nowhere/page.html: No such file or directory"),
         (("--all", "-o", "nowhere/out.csv"), 2, "--out nowhere/out.csv: No such file or directory"),
-        (("--all", "-o", "out.html"), 2, "must end in .csv or .parquet"),
+        (("--all", "-o", "out.html"), 2, "must end in .csv, .parquet"),
         (("--all", "--json"), 2, "--json with --all needs --out"),
         (("--row", "5", "--method", "lime"), 2, "has no number in every row"),
     ],

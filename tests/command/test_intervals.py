@@ -61,6 +61,8 @@ def test_predictions_of_numbers_have_both_ends(numbers):
     assert run("predict", "run", "data.csv", "-o", "out.parquet", "--keep", "y", cwd=folder).returncode == 0
     out = pl.read_parquet(folder / "out.parquet")
     assert out.columns == ["y", "prediction", "lower", "upper"]
+    assert out["y"].to_list() == pl.read_csv(folder / "data.csv", infer_schema=False)["y"].to_list()  # as it is written
+    out = out.with_columns(pl.col("y").cast(float))
     np.testing.assert_allclose(out["upper"] - out["prediction"], limit, rtol=1e-9)
     np.testing.assert_allclose(out["prediction"] - out["lower"], limit, rtol=1e-9)
     test = out[_test_rows(out["y"].to_numpy(), is_stratified=False)]

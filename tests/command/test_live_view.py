@@ -41,7 +41,7 @@ def terminal(tmp_path):
 
 
 def test_the_leaderboard_moves_and_ctrl_c_ends_with_the_best(terminal):
-    screen = _screen_with("search ")
+    screen = _screen_with("search: ")
     assert "species from penguins" in screen
     assert "Ctrl-C ends with the best so far" in screen
     for model in ("LogisticRegression", "DecisionTreeClassifier", "HistGradientBoostingClassifier"):

@@ -287,7 +287,8 @@ def test_resuming_on_other_data_is_refused(numbers):
     [
         ("", ("-t", "y"), 3, "empty"),
         ("a,y\n1\n", ("-t", "y"), 3, "line 2 has 1 fields"),
-        (b"a,y\n1,\xff\n", ("-t", "y"), 3, "--encoding"),
+        ("a,y\né,2\n".encode() + b"1,\xff\n", ("-t", "y"), 3, "--encoding"),
+        (b"a,y\n1,\x00\x01\n", ("-t", "y"), 3, "no text"),
         ("a,a\n1,2\n", ("-t", "a"), 3, "more than once"),
         ("a,y\n" + "1,2\n" * 30, ("-t", "z"), 3, "no column 'z'"),
         ("a,y\n" + "1,2\n" * 30, ("-t", "y"), 3, "one value only"),

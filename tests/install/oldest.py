@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
-EXTRAS = ("cli", "plots", "rl", "tune")
+EXTRAS = ("cli", "excel", "plots", "rl", "tune")
 # Of the tools, those whose data frames and models the tests compare with.
 COMPARED = ("pandas", "statsmodels")
 

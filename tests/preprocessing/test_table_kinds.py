@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from mercer._parsing import moment_of, number_of, truth_of
+from mercer._words import moment_of, number_of, truth_of
 from mercer.preprocessing import TablePreparer
 
 N = 40

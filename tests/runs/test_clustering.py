@@ -22,7 +22,7 @@ from mercer._runs.clustering.search import ClusterSearch
 from mercer._runs.clustering.table import make_cluster_table
 from mercer._runs.errors import RunError
 from mercer._runs.folder import RunFolder
-from mercer._runs.reading import NumberedTable
+from mercer._runs.reading import ReadTable
 from mercer._runs.settings import ClusterSettings, Settings
 
 RNG = np.random.default_rng(0)
@@ -36,7 +36,7 @@ def _blobs(n_rows=120, distance=8.0):
 def _table(X, **options):
     frame = pl.DataFrame(X, schema=[f"x{place}" for place in range(X.shape[1])])
     options = ClusterSettings("table.csv", **options)
-    return make_cluster_table(NumberedTable(frame, np.arange(1, len(X) + 1)), options), options
+    return make_cluster_table(ReadTable(frame, np.arange(1, len(X) + 1)), options), options
 
 
 @given(st.lists(st.integers(-1, 6), min_size=1, max_size=40))
@@ -64,7 +64,7 @@ def test_text_and_dates_are_left_out_unless_they_are_asked_for_or_alone():
     frame = pl.DataFrame({"x": RNG.normal(size=60), "note": words})
 
     def names(frame, **options):
-        table = make_cluster_table(NumberedTable(frame, np.arange(1, 61)), ClusterSettings("table.csv", **options))
+        table = make_cluster_table(ReadTable(frame, np.arange(1, 61)), ClusterSettings("table.csv", **options))
         return table.left_out, {column.name for column in table.report if column.used}
 
     assert names(frame) == (("note",), {"x"})
@@ -92,7 +92,7 @@ def test_reference_tables_keep_correlations_values_and_categories_but_no_cluster
     X, group = _blobs(300)
     X = np.column_stack([X, 2 * X[:, 0] + 0.1 * RNG.normal(size=300), RNG.integers(0, 3, 300)])
     frame = pl.DataFrame({**{f"x{n}": X[:, n] for n in range(4)}, "group": np.array(["a", "b", "c"])[group]})
-    table = make_cluster_table(NumberedTable(frame, np.arange(1, 301)), ClusterSettings("table.csv"))
+    table = make_cluster_table(ReadTable(frame, np.arange(1, 301)), ClusterSettings("table.csv"))
     names = list(table.preparer.get_feature_names_out())
     tables = ReferenceTables(table.X, table.report, names, 0)
     for shape in SHAPES:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from mercer._runs.errors import RunError
-from mercer._runs.prediction import write_tables
+from mercer._runs.outputs import write_tables
 
 SUFFIXES = (".csv", ".parquet", ".pq")
 

@@ -7,8 +7,8 @@ import gzip
 import polars as pl
 import pytest
 
-from mercer._runs.errors import DataError
-from mercer._runs.reading import FileOptions, columns_of, read_table, scan_batches
+from mercer._runs.errors import DataError, RunError
+from mercer._runs.reading import FileOptions, RowFile, read_table, scan_pieces
 
 EXPECTED = {"a": [1.5, 2.5], "b": ["x", None]}
 
@@ -37,8 +37,9 @@ def _write(folder, content, name="table.csv"):
 def test_dialects_of_csv_give_the_same_table(tmp_path, content, options):
     path = _write(tmp_path, content)
     assert read_table(path, options).table.to_dict(as_series=False) == EXPECTED
-    assert columns_of(path, options) == ["a", "b"]
-    assert pl.concat(scan_batches(path, options)).to_dict(as_series=False) == EXPECTED
+    assert RowFile(path, options).columns == ["a", "b"]
+    written = pl.concat(piece.table for piece in scan_pieces(RowFile(path, options)))
+    assert [text.replace(",", ".") for text in written["a"]] == ["1.5", "2.5"]
 
 
 def test_other_encodings_and_packed_files_and_parquet_are_read(tmp_path):
@@ -46,10 +47,10 @@ def test_other_encodings_and_packed_files_and_parquet_are_read(tmp_path):
     assert read_table(path, FileOptions(encoding="latin-1")).table["b"].to_list() == ["ü"]
     packed = _write(tmp_path, gzip.compress("a,b\n1,ü\n".encode()), "table.csv.gz")
     assert read_table(packed).table["b"].to_list() == ["ü"]
-    assert columns_of(packed) == ["a", "b"]
+    assert RowFile(packed).columns == ["a", "b"]
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "table.parquet")
     assert read_table(tmp_path / "table.parquet").table["a"].to_list() == [1]
-    assert columns_of(tmp_path / "table.parquet") == ["a"]
+    assert RowFile(tmp_path / "table.parquet").columns == ["a"]
 
 
 def test_rows_are_numbered_as_in_their_file(tmp_path):
@@ -78,9 +79,9 @@ def test_types_are_found_from_all_rows_and_dates_are_dates(tmp_path):
         ("a,b,a\n1,2,3\n", "'a' stands more than once in the header"),
         ("a, a\n1,2\n", "'a' stands more than once in the header"),
         ("a,,c\n1,2,3\n", "column 2 has no name"),
-        (b"a,b\n1,\xff\n", "byte 6 .0xff. is not utf-8.*--encoding"),
-        (b"a,b\n" + b"1,2\n" * 9_000 + b"1,\xff\n", "byte 36006 .0xff. is not UTF-8.*--encoding"),
-        (b"\x00\x01\x02", "no rows"),
+        ("a,b\n1,é\n".encode() + b"1,\xff\n", "byte 11 .0xff. is not utf-8.*--encoding"),
+        ("a,b\n1,é\n".encode() + b"1,2\n" * 9_000 + b"1,\xff\n", "byte 36011 .0xff. is not UTF-8.*--encoding"),
+        (b"\x00\x01\x02", "no text"),
     ],
 )
 def test_a_damaged_file_is_refused_in_one_line_that_says_where(tmp_path, content, message):
@@ -95,26 +96,32 @@ def test_what_is_no_table_is_refused(tmp_path):
         with pytest.raises(DataError, match=message):
             read_table(tmp_path / name)
     with pytest.raises(DataError, match="cannot be read"):
+        read_table(_write(tmp_path, "a", "table.doc"))
+    with pytest.raises(DataError, match=r"its name says \.xlsx"):
         read_table(_write(tmp_path, "a", "table.xlsx"))
     with pytest.raises(DataError, match=r"table\.parquet"):
         read_table(_write(tmp_path, "a,b\n1,2\n", "table.parquet"))
-    with pytest.raises(DataError, match="gzip"):
+    with pytest.raises(DataError, match="its name says that it is packed"):
         read_table(_write(tmp_path, "a,b\n1,2\n", "table.csv.gz"))
-    with pytest.raises(DataError, match="unknown encoding"):
-        read_table(_write(tmp_path, "a\n1\n"), FileOptions(encoding="klingon"))
+    with pytest.raises(DataError, match=r"is not utf-8.*--encoding"):
+        read_table(_write(tmp_path, b"a\n\xff\n"), FileOptions(encoding="utf-8"))
+    for name in ("klingon", "hex", "undefined", ""):
+        with pytest.raises(RunError, match="no such encoding"):
+            FileOptions(encoding=name)
 
 
 def test_a_table_without_rows_has_no_batches(tmp_path):
     path = _write(tmp_path, "a,b\n")
     with pytest.raises(DataError, match="header and no rows"):
-        list(scan_batches(path))
+        list(scan_pieces(RowFile(path)))
     pl.DataFrame({"a": []}).write_parquet(tmp_path / "table.parquet")
     with pytest.raises(DataError, match="header and no rows"):
-        list(scan_batches(tmp_path / "table.parquet"))
+        list(scan_pieces(RowFile(tmp_path / "table.parquet")))
 
 
 def test_batches_come_in_order_and_bounded(tmp_path):
     path = _write(tmp_path, "a,b\n" + "".join(f"{number},x\n" for number in range(10_000)))
-    batches = list(scan_batches(path, n_rows=1_000))
-    assert len(batches) >= 10
-    assert pl.concat(batches)["a"].to_list() == list(range(10_000))
+    pieces = list(scan_pieces(RowFile(path), n_rows=1_000))
+    assert len(pieces) >= 10
+    assert pl.concat(piece.table for piece in pieces)["a"].to_list() == [str(number) for number in range(10_000)]
+    assert [number for piece in pieces for number in piece.numbers] == list(range(1, 10_001))

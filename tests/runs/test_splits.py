@@ -14,7 +14,7 @@ from mercer._runs.errors import DataError, RunError
 from mercer._runs.folds import Folds
 from mercer._runs.intervals import Calibration
 from mercer._runs.problem import make_problem
-from mercer._runs.reading import NumberedTable
+from mercer._runs.reading import ReadTable
 from mercer._runs.resampling import find_resamplers
 from mercer._runs.settings import Settings
 from mercer.linear_model import Ridge
@@ -232,7 +232,7 @@ def test_equal_weights_calibrate_as_none_and_whole_ones_as_repeated_rows():
 
 
 def _with_test(table, test, **options):
-    return _problem(table, NumberedTable(test, np.arange(1, test.height + 1)), test_file="test.csv", **options)
+    return _problem(table, ReadTable(test, np.arange(1, test.height + 1)), test_file="test.csv", **options)
 
 
 def test_rows_of_a_test_file_teach_nothing_and_all_others_learn():

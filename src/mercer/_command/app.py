@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from mercer import _command
 from mercer._command.compare import compare_command
 from mercer._command.explain import explain_command
-from mercer._command.failures import clear_errors
+from mercer._command.failures import clear_errors, told_of_run
+from mercer._command.fitting import TableColumn, fitted_table
 from mercer._command.options import (
     CostsOption,
+    DataArgument,
     DataOption,
     DecimalCommaFlag,
     DropOption,
@@ -28,18 +29,18 @@ from mercer._command.options import (
     JsonFlag,
     KindOption,
     ModelTimeOption,
-    NewEncodingOption,
-    NewRows,
-    NewSeparatorOption,
     NoTimeFlag,
     NullOption,
     OutOption,
+    QuietFlag,
     RefitFlag,
     ResumeOption,
     RunPath,
     SeedOption,
     SeparatorOption,
+    SheetOption,
     TestFileOption,
+    ThreadsOption,
     TimeColumnOption,
     TimeOption,
     WeightsOption,
@@ -47,13 +48,16 @@ from mercer._command.options import (
     refuse_others,
     refuse_without_resume,
 )
+from mercer._command.predict import predict_command
 from mercer._command.quantities import bytes_of, range_of, seconds_of
 from mercer._command.run import RUN_SETTINGS, run_command
 from mercer._command.serve import serve_command
+from mercer._command.streams import progress_console, result_console, width_of
+from mercer._command.threads import thread_limit
 from mercer._command.views import ClusterView, RunView, cluster_board, cluster_sizes, describe_test, leaderboard
 from mercer._runs.errors import RunError
+from mercer._runs.file_options import NULLS, FileOptions
 from mercer._runs.folder import RunFolder
-from mercer._runs.reading import NULLS, FileOptions
 from mercer._runs.resuming import GoingOn, go_on
 from mercer._runs.settings import ClusterSettings, Settings
 
@@ -65,12 +69,29 @@ if TYPE_CHECKING:  # what takes a second to import is imported where it is used:
 app = typer.Typer(
     help="Classical machine learning from a file to a tested, explained and reported model, or to clusters.\n\n"
     "Exit codes: 0 done; 1 a fault of Mercer; 2 the request cannot be met; 3 the data cannot be used; 4 every model failed; "
-    "130 interrupted with nothing to show.",
+    "130 interrupted before the end.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 DEFAULT_TABLE = "penguins"
+
+
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
+        import mercer
+
+        typer.echo(f"mercer {mercer.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    pass
 
 
 def _pairs(texts: list[str], flag: str) -> dict[str, str]:
@@ -90,9 +111,7 @@ def _names(texts: list[str]) -> tuple[str, ...]:
 @app.command("train")
 def train_command(
     context: typer.Context,
-    data: Annotated[
-        str | None, typer.Argument(metavar="[DATA]", help="A CSV or Parquet file, or the name of an embedded table.")
-    ] = None,
+    data: DataArgument = None,
     target: Annotated[str | None, typer.Option("--target", "-t", help="The column to predict.")] = None,
     time: TimeOption = "2m",
     metric: Annotated[
@@ -124,10 +143,13 @@ def train_command(
     seed: SeedOption = 0,
     separator: SeparatorOption = None,
     decimal_comma: DecimalCommaFlag = False,
-    encoding: EncodingOption = "utf-8",
+    encoding: EncodingOption = None,
+    sheet: SheetOption = None,
     null: NullOption = [],  # noqa: B006
     resume: ResumeOption = None,
     data_file: DataOption = None,
+    threads: ThreadsOption = None,
+    quiet: QuietFlag = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Compare, tune, test and explain models of a column, and write a folder with the best one and its report.
@@ -136,7 +158,7 @@ def train_command(
     """
     with clear_errors(as_json=as_json):
         if resume is not None:
-            refuse_others(context, "time", "data_file", "test_file")
+            refuse_others(context, "time", "data_file", "test_file", "threads", "quiet")
             more = seconds_of(time, "--time") if is_given(context, "time") else None
             settings, path = go_on(resume, Settings, GoingOn(more, data_file, test_file)), resume
         else:
@@ -167,21 +189,20 @@ def train_command(
                 exclude=_names(exclude),
                 kinds=_pairs(kind, "--kind"),
                 drop=_names(drop),
-                file=FileOptions(separator, decimal_comma, encoding, ("", *null) if null else NULLS),
+                file=FileOptions(separator, decimal_comma, encoding, ("", *null) if null else NULLS, sheet),
             )
-            path = out or _free_folder(Path(settings.source).stem)
+            path = out or _free_folder("input" if settings.source == "-" else Path(settings.source).stem)
         from mercer._runs.training import Watchers, train
 
-        console = Console(stderr=True)
         command = shlex.join(["mercer", *sys.argv[1:]])
-        view = RunView(console, settings.seconds, is_quiet=as_json)
+        view = RunView(progress_console(), settings.seconds, is_quiet=as_json or quiet)
         watch = Watchers(view.problem, view.board, view.phase)
-        with view.showing():
+        with told_of_run(path, "train"), thread_limit(threads), view.showing():
             outcome = train(settings, path, command=command, resume=resume is not None, watch=watch, begun=_command.begun)
         if as_json:
             typer.echo(json.dumps(_summary(outcome), allow_nan=False))
         else:
-            _show_outcome(console, outcome)
+            _show_outcome(result_console(), outcome)
 
 
 def _data_and_target(data: str | None, target: str | None) -> tuple[str, str]:
@@ -218,7 +239,6 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
 
 
 def _show_outcome(console: Console, outcome: Outcome) -> None:
-    console.print()
     _show_report(console, outcome.content)
     folder = outcome.folder
     others = {
@@ -256,9 +276,9 @@ def _show_report(console: Console, content: Any) -> None:
     entries = [
         Entry(**{name: row[name] for name in fields}, fold_scores=tuple(row["fold_scores"])) for row in content["leaderboard"]
     ]
-    console.print(leaderboard(entries, metric, best=content["best"]["model"]))
+    console.print(leaderboard(entries, metric, width=width_of(console), best=content["best"]["model"]))
     console.print()
-    console.print(describe_test(content["test"]))
+    console.print(describe_test(content["test"], width_of(console)))
     if costs := content.get("costs"):
         console.print()
         console.print(Text(costs["reading"]))
@@ -270,9 +290,7 @@ def _show_report(console: Console, content: Any) -> None:
 @app.command("cluster")
 def cluster_command(
     context: typer.Context,
-    data: Annotated[
-        str | None, typer.Argument(metavar="[DATA]", help="A CSV or Parquet file, or the name of an embedded table.")
-    ] = None,
+    data: DataArgument = None,
     clusters: Annotated[str, typer.Option(help="How many clusters: a range to choose from, or a number.")] = "2-10",
     against: Annotated[
         str | None, typer.Option(help="A column of known groups: it is left out, and the clusters are set against it.")
@@ -290,10 +308,13 @@ def cluster_command(
     seed: SeedOption = 0,
     separator: SeparatorOption = None,
     decimal_comma: DecimalCommaFlag = False,
-    encoding: EncodingOption = "utf-8",
+    encoding: EncodingOption = None,
+    sheet: SheetOption = None,
     null: NullOption = [],  # noqa: B006
     resume: ResumeOption = None,
     data_file: DataOption = None,
+    threads: ThreadsOption = None,
+    quiet: QuietFlag = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Find clusters in a table without a target: how many, why, and what sets each apart; or say that there are none.
@@ -303,7 +324,7 @@ def cluster_command(
     """
     with clear_errors(as_json=as_json):
         if resume is not None:
-            refuse_others(context, "time", "data_file")
+            refuse_others(context, "time", "data_file", "threads", "quiet")
             more = seconds_of(time, "--time") if is_given(context, "time") else None
             settings, path = go_on(resume, ClusterSettings, GoingOn(more, data_file)), resume
         else:
@@ -320,14 +341,13 @@ def cluster_command(
                 exclude=_names(exclude),
                 kinds=_pairs(kind, "--kind"),
                 drop=_names(drop),
-                file=FileOptions(separator, decimal_comma, encoding, ("", *null) if null else NULLS),
+                file=FileOptions(separator, decimal_comma, encoding, ("", *null) if null else NULLS, sheet),
             )
-            path = out or _free_folder(Path(settings.source).stem)
+            path = out or _free_folder("input" if settings.source == "-" else Path(settings.source).stem)
         from mercer._runs.clustering.run import ClusterWatchers, cluster
 
-        console = Console(stderr=True)
-        view = ClusterView(console, settings.seconds, is_quiet=as_json)
-        with view.showing():
+        view = ClusterView(progress_console(), settings.seconds, is_quiet=as_json or quiet)
+        with told_of_run(path, "cluster"), thread_limit(threads), view.showing():
             outcome = cluster(
                 settings,
                 path,
@@ -338,7 +358,7 @@ def cluster_command(
         if as_json:
             typer.echo(json.dumps(_cluster_summary(outcome), allow_nan=False))
         else:
-            _show_cluster_outcome(console, outcome)
+            _show_cluster_outcome(result_console(), outcome)
 
 
 def _known_classes(source: str, dropped: tuple[str, ...]) -> str | None:
@@ -367,7 +387,6 @@ def _cluster_summary(outcome: ClusterOutcome) -> dict[str, Any]:
 
 
 def _show_cluster_outcome(console: Console, outcome: ClusterOutcome) -> None:
-    console.print()
     _show_clusters(console, outcome.content)
     others = {
         outcome.labels: f"the table with a column {outcome.content['model']['label_column']}",
@@ -380,40 +399,15 @@ def _show_clusters(console: Console, content: ClusterContent) -> None:
     verdict = content["verdict"]
     best = next((row["name"] for row in content["clusterings"] if row["is_best"]), None)
     rows = [row for row in content["clusterings"] if row["stability"] is not None]
-    console.print(cluster_board(rows, most=12, best=best))
+    console.print(cluster_board(rows, width=width_of(console), most=12 if console.is_terminal else len(rows), best=best))
     console.print()
     console.print(Text(verdict["reading"], style="" if verdict["structure"] == "clear" else "yellow"))
     if verdict["n_clusters"] > 1:
         console.print()
-        console.print(cluster_sizes(content["profiles"], content["data"]["n_rows"], verdict["n_noise"]))
+        console.print(cluster_sizes(content["profiles"], content["data"]["n_rows"], verdict["n_noise"], width_of(console)))
 
 
-@app.command("predict")
-def predict_command(
-    run: RunPath,
-    data: NewRows,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The CSV or Parquet file to write; standard output by default.")
-    ] = None,
-    keep: Annotated[list[str], typer.Option(help="Columns to copy to the output, such as a key. Repeatable.")] = [],  # noqa: B006
-    threshold: Annotated[
-        float | None, typer.Option(help="The least probability of the second class (two classes only).")
-    ] = None,
-    separator: NewSeparatorOption = None,
-    encoding: NewEncodingOption = None,
-    as_json: JsonFlag = False,
-) -> None:
-    """Predict the rows of a file, of any size, with the model of a run."""
-    from mercer._runs.prediction import predict_file
-
-    with clear_errors(as_json=as_json):
-        count = predict_file(run, data, out, keep=_names(keep), threshold=threshold, separator=separator, encoding=encoding)
-        if as_json and out is not None:
-            typer.echo(json.dumps({"rows": count, "out": str(out)}))
-        elif out is not None:
-            typer.echo(f"{count:,} rows predicted: {out}", err=True)
-
-
+app.command("predict")(predict_command)
 app.command("explain")(explain_command)
 app.command("run", context_settings=RUN_SETTINGS)(run_command)
 app.command("compare")(compare_command)
@@ -436,7 +430,7 @@ def report_command(
         if as_json:
             typer.echo(json.dumps(content, allow_nan=False))
         else:
-            console = Console()
+            console = result_console()
             if is_of_clusters(content):
                 _show_clusters(console, cast("ClusterContent", content))
             else:
@@ -478,17 +472,26 @@ def models_command(
         if as_json:
             typer.echo(json.dumps(rows))
             return
-        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-        for title in ("model", "task", "searched", "about"):
-            table.add_column(title)
-        for row in rows:
-            table.add_row(row["model"], row["task"], ", ".join(row["searched"]), row["about"])
-        Console().print(table)
+        console = result_console()
+        cells = {key: [row[key] for row in rows] for key in ("model", "task", "about")}
+        searched = [", ".join(row["searched"]) for row in rows]
+        columns = [
+            TableColumn("model", cells["model"]),
+            TableColumn("task", cells["task"]),
+            TableColumn("searched", searched, rank=1, wraps=True),
+            TableColumn("about", cells["about"], wraps=True),
+        ]
+        console.print(fitted_table(columns, width_of(console)), soft_wrap=not console.is_terminal)
 
 
 @app.command("info")
-def info_command() -> None:
+def info_command(as_json: JsonFlag = False) -> None:
     """Print versions, the native variant, threads and BLAS, for a bug report."""
     import mercer
+    from mercer._show_versions import found_versions
 
-    mercer.show_versions()
+    with clear_errors(as_json=as_json):
+        if as_json:
+            typer.echo(json.dumps(found_versions()))
+        else:
+            mercer.show_versions()

@@ -33,14 +33,7 @@ _FIGURES = 18  # for what a column gave, and the gaps
 _LEAST_ROWS, _OTHERS = 8, 16  # columns that are shown on a small screen, and lines that all else takes
 _MOST_CHANGES = 3
 _MOST_DIFFERENCES = 8
-_BEYOND_ANY_LINE = 100_000
 _EIGHTHS = " ▏▎▍▌▋▊▉"
-
-
-def plain_console() -> Console:
-    """For standard output: off a terminal lines are as long as they need to be, so that nothing is cut or wrapped."""
-    console = Console()
-    return console if console.is_terminal else Console(width=_BEYOND_ANY_LINE)
 
 
 def show_row(console: Console, content: RowContent) -> None:
@@ -79,10 +72,13 @@ def _bars(content: RowContent, most: int, width: int | None) -> Table:
     half, *limits = (_HALF, None, None) if width is None else _fitting(width, names, values)
     table = _plain_table("column", "value", "", share_head(content))
     table.columns[3].justify = "right"
+    for column, limit in zip(table.columns, limits, strict=False):  # a longer text goes on in the next line
+        column.max_width, column.overflow = limit, "fold"
     for name, value, given in shown:
         style = "" if not given else "blue" if given > 0 else "red"
-        texts = [Text(_cut(text, limit)) for text, limit in zip((name, value), limits, strict=True)]
-        table.add_row(*texts, Text(_bar(given, largest, half), style=style, no_wrap=True), signed(given, decimals))
+        table.add_row(
+            Text(name), Text(value), Text(_bar(given, largest, half), style=style, no_wrap=True), signed(given, decimals)
+        )
     if rest := shares[most:]:
         together = signed(sum(share["contribution"] for share in rest), decimals)
         table.add_row(Text(f"{len(rest)} others", style="dim"), "", "", together)
@@ -97,10 +93,6 @@ def _fitting(width: int, names: Sequence[str], values: Sequence[str]) -> tuple[i
     texts = room - 2 * half - 1
     most_name = min(longest_name, max(_LEAST_TEXT, texts - min(longest_value, _TEXT)))
     return half, most_name, max(_LEAST_TEXT, texts - most_name)
-
-
-def _cut(text: str, most: int | None) -> str:
-    return text if most is None or len(text) <= most else text[: most - 1] + "…"
 
 
 def _bar(given: float, largest: float, half: int) -> str:

@@ -48,6 +48,10 @@ def show_seconds(seconds: float | None) -> str:
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {rest} s"
 
 
+def show_microseconds(amount: float | None) -> str:
+    return "" if amount is None else f"{amount:,.{0 if amount >= 10 else 2}f}"
+
+
 def show_bytes(size: int | None) -> str:
     if size is None:
         return ""

@@ -14,7 +14,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from mercer._command.quantities import show_bytes, show_figure, show_score, show_seconds
+from mercer._command.fitting import TableColumn, fitted_table
+from mercer._command.quantities import show_bytes, show_figure, show_microseconds, show_score, show_seconds
+from mercer._command.streams import alert_line, progress_console, width_of
 
 if TYPE_CHECKING:
     from mercer._runs.alerts import Alert
@@ -34,6 +36,8 @@ _STYLES = {
 }
 _REFRESHES = 4  # a second
 _MOST_ROWS = 25
+_OTHER_LINES = 9  # of the live view, beside the rows of its table
+_MOST_NAMES = 12  # of columns of a kind, on a terminal
 
 
 class LiveView:
@@ -79,7 +83,7 @@ class LiveView:
             return
         for part in parts:
             for line in part:
-                self._console.print(line)
+                self._console.print(line, soft_wrap=not self._console.is_terminal)
         self._console.print()
 
     def _picture(self) -> Group | Text:
@@ -87,15 +91,26 @@ class LiveView:
         if self._phase is not None or self._board is None:
             return Text(f"… {self._phase}" if self._phase else "", style="cyan")
         elapsed = time.monotonic() - self._started
-        head = Table.grid(padding=(0, 1))
-        head.add_row(
-            Text(self._board.stage, style="bold"),
-            ProgressBar(
-                total=self._seconds, completed=min(elapsed, self._seconds), width=max(10, min(30, self._console.width - 66))
-            ),
-            Text(f"{show_seconds(elapsed)} of {show_seconds(self._seconds)} · Ctrl-C ends with the best so far", style="dim"),
+        left = max(0.0, self._seconds - elapsed)
+        bar = ProgressBar(
+            total=self._seconds, completed=min(elapsed, self._seconds), width=max(10, min(30, self._console.width // 4))
         )
-        return Group(head, self._table(_most_rows(self._console) // 2))
+        head = Table.grid(padding=(0, 1))
+        time_left = Text(f"{show_seconds(float(round(left)))} left", style="bold")
+        head.add_row(time_left, bar, Text("Ctrl-C ends with the best so far", style="dim"))
+        lines = [_line("now", self._running()), _line("best", self._best())]
+        return Group(
+            head, *(_cropped(line, self._console.width) for line in lines), Text(""), self._table(_most_rows(self._console))
+        )
+
+    def _running(self) -> str:
+        """What is being done."""
+        names = [entry.model for entry in self._board if entry.status == "running"]
+        return f"{self._board.stage}: {', '.join(names)}" if names else str(self._board.stage)
+
+    def _best(self) -> str:
+        """What is the best so far, and how good it is."""
+        raise NotImplementedError
 
     def _table(self, most: int) -> Group:
         raise NotImplementedError
@@ -113,7 +128,7 @@ class LiveView:
 @contextmanager
 def progress(total: int, what: str, *, is_quiet: bool = False) -> Iterator[Callable[[int], None]]:
     """A bar on a terminal for what is done row by row; it is called with how many are done."""
-    console = Console(stderr=True)
+    console = progress_console()
     if is_quiet or not console.is_terminal:
         yield lambda count: None
         return
@@ -130,10 +145,20 @@ class RunView(LiveView):
 
     def problem(self, problem: Problem, settings: Settings, columns: list[dict[str, Any]]) -> None:
         self._problem = problem
-        self._introduce(describe_problem(problem, settings), describe_columns(columns))
+        most = _MOST_NAMES if self._console.is_terminal else None
+        self._introduce(describe_problem(problem, settings), describe_columns(columns, most))
+
+    def _best(self) -> str:
+        best = next((entry for entry in self._board if entry.status in ("ok", "running") and entry.fold_scores), None)
+        if best is None:
+            return "nothing yet"
+        n_folds = len(best.fold_scores)
+        folds = "" if n_folds == self._board.n_folds else f", on {n_folds} of {self._board.n_folds} folds"
+        metric = self._problem.metric
+        return f"{best.model}, {metric.label} {show_score(_shown(best, metric), best.spread)}{folds}"
 
     def _table(self, most: int) -> Group:
-        return leaderboard(list(self._board), self._problem.metric, most=most)
+        return scores(list(self._board), self._problem.metric, width_of(self._console), most=most)
 
     def _say_changes(self) -> None:
         for entry in self._board:
@@ -152,10 +177,22 @@ class ClusterView(LiveView):
     """`mercer cluster`."""
 
     def table(self, table: ClusterTable, settings: ClusterSettings, columns: list[dict[str, Any]]) -> None:
-        self._introduce(describe_cluster_table(table, settings), describe_columns(columns))
+        most = _MOST_NAMES if self._console.is_terminal else None
+        self._introduce(describe_cluster_table(table, settings), describe_columns(columns, most))
+
+    def _running(self) -> str:
+        names = [entry.name for entry in self._board if entry.status == "running"]
+        return f"{self._board.stage}: {', '.join(names)}" if names else str(self._board.stage)
+
+    def _measured(self) -> list[Any]:
+        return [entry for entry in self._board.ranked() if entry.silhouette is not None]
+
+    def _best(self) -> str:
+        best = next(iter(self._measured()), None)
+        return "nothing yet" if best is None else f"{best.name}, silhouette {show_figure(best.silhouette)}"
 
     def _table(self, most: int) -> Group:
-        return cluster_board([vars(entry) for entry in self._board.ranked() if entry.silhouette is not None], most=most)
+        return cluster_board([vars(entry) for entry in self._measured()], width=width_of(self._console), most=most)
 
     def _say_changes(self) -> None:
         for entry in self._board:
@@ -171,7 +208,13 @@ class ClusterView(LiveView):
 
 
 def _most_rows(console: Console) -> int:
-    return max(5, min(_MOST_ROWS, console.size.height - 8))
+    return max(3, min(_MOST_ROWS, console.size.height - _OTHER_LINES))
+
+
+def _cropped(line: Text, width: int) -> Text:
+    """In one line of the screen: what is running may have a long name."""
+    line.no_wrap, line.overflow = True, "crop"
+    return line
 
 
 def _shown(entry: Entry, metric: Any) -> float | None:
@@ -211,56 +254,55 @@ def describe_cluster_table(table: ClusterTable, settings: ClusterSettings) -> It
 
 def _describe_alerts(alerts: Sequence[Alert]) -> Iterator[Text]:
     for alert in alerts:
-        where = f"{alert.column}: " if alert.column else ""
-        flag = f" ({alert.flag})" if alert.flag else ""
-        yield Text.assemble(
-            ("! " if alert.level == "warning" else "· "),
-            f"{where}{alert.message}{flag}",
-            style="yellow" if alert.level == "warning" else "",
-        )
+        yield alert_line(alert)
 
 
-def describe_columns(columns: list[dict[str, Any]]) -> Iterator[Text]:
-    """The columns by kind, and those that are left out, each with why and the flag that overrides it."""
+def describe_columns(columns: list[dict[str, Any]], most: int | None) -> Iterator[Text]:
+    """The columns by kind, and those left out, each with why and the flag that changes it. `most`: so many names of a kind."""
     kinds: dict[str, list[str]] = {}
     for column in columns:
         if column["used"]:
             kinds.setdefault(column["kind"], []).append(column["name"])
     for kind, names in kinds.items():
-        yield _line(kind, f"{', '.join(names[:12])}{f' … ({len(names)})' if len(names) > 12 else ''}")
+        more = "" if most is None or len(names) <= most else f" and {len(names) - most} more"
+        yield _line(kind, f"{', '.join(names[:most])}{more}")
     if kinds:
         yield _line("", "another kind of a column is given by --kind COLUMN=KIND")
-    for column in columns:
-        if not column["used"]:
-            yield _line("left out", f"{column['name']}: {column['kind']}, {column['reason']} ({column['flag']})")
+    left_out = [column for column in columns if not column["used"]]
+    for column in left_out[:most]:
+        yield _line("left out", f"{column['name']}: {column['kind']}, {column['reason']} ({column['flag']})")
+    if most is not None and len(left_out) > most:
+        yield _line("left out", f"and {len(left_out) - most} more; the report has all of them")
 
 
 def _line(name: str, text: str) -> Text:
     return Text.assemble((f"{name:>8}  ", "dim"), text)
 
 
-def leaderboard(entries: list[Entry], metric: Any, *, most: int = 10**6, best: str | None = None) -> Group:
+def leaderboard(entries: list[Entry], metric: Any, *, width: int | None = None, best: str | None = None) -> Group:
     """The leaderboard as a table; below it, what there is to say of models, and why some were not tried."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("model", no_wrap=True)
-    for name in (metric.label, "fit", "µs/row", "size", "trials"):
-        table.add_column(name, justify="right", no_wrap=True)
+    return Group(scores(entries, metric, width, best=best), Text(""), *_notes(entries))
+
+
+def scores(entries: list[Entry], metric: Any, width: int | None, *, most: int | None = None, best: str | None = None) -> Group:
+    """The table of what was scored, the best first; the name and the score are there on any terminal."""
     scored = [entry for entry in entries if entry.status not in ("failed", "skipped")]
-    for entry in scored[:most]:
-        table.add_row(
-            Text(entry.model + (" ←" if entry.model == best else "")),
-            show_score(_shown(entry, metric), entry.spread),
-            show_seconds(entry.fit_seconds),
-            ""
-            if entry.predict_us_per_row is None
-            else f"{entry.predict_us_per_row:,.{0 if entry.predict_us_per_row >= 10 else 2}f}",
-            show_bytes(entry.size_bytes),
-            str(entry.n_trials or ""),
-            style=_STYLES[entry.status],
-        )
-    notes = list(_notes(entries))
-    hidden = len(scored[most:]) + len(notes[most:])
-    return Group(table, Text(""), *notes[:most], *([Text(f"… and {hidden} more lines", style="dim")] if hidden else []))
+    shown = scored[:most]
+    columns = [
+        TableColumn("model", [entry.model + (" ←" if entry.model == best else "") for entry in shown]),
+        TableColumn(metric.label, [show_score(_shown(entry, metric), entry.spread) for entry in shown], is_number=True),
+        TableColumn("fit", [show_seconds(entry.fit_seconds) for entry in shown], rank=1, is_number=True),
+        TableColumn("µs/row", [show_microseconds(entry.predict_us_per_row) for entry in shown], rank=3, is_number=True),
+        TableColumn("size", [show_bytes(entry.size_bytes) for entry in shown], rank=2, is_number=True),
+        TableColumn("trials", [str(entry.n_trials or "") for entry in shown], rank=4, is_number=True),
+    ]
+    counts = [(f"{len(scored) - len(shown)} more", len(scored) > len(shown))]
+    if most is not None:  # the reasons are told in the end
+        n_failed = sum(entry.status == "failed" for entry in entries)
+        counts.append((f"{n_failed} failed", n_failed > 0))
+    rest = ", ".join(words for words, is_there in counts if is_there)
+    table = fitted_table(columns, width, [_STYLES[entry.status] for entry in shown])
+    return Group(table, *([Text(f"and {rest}", style="dim")] if rest else []))
 
 
 def _notes(entries: list[Entry]) -> Iterator[Text]:
@@ -274,52 +316,51 @@ def _notes(entries: list[Entry]) -> Iterator[Text]:
         yield Text(f"{', '.join(models)}: {reason}", style=_STYLES[status])
 
 
-def describe_test(test: dict[str, Any]) -> Table:
+def describe_test(test: dict[str, Any], width: int | None = None) -> Table:
     """The measures of the test with their intervals."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column(f"test ({test['n']} rows)")
-    table.add_column("value", justify="right")
-    table.add_column(f"{test['level']:.0%} interval")
-    for measure in test["measures"]:
-        low, high = measure["low"], measure["high"]
-        interval = "" if low is None else f"{low:.4g} to {high:.4g}"
-        table.add_row(Text(measure["label"]), "" if measure["value"] is None else f"{measure['value']:.4g}", interval)
-    return table
+    measures = test["measures"]
+    intervals = ["" if each["low"] is None else f"{each['low']:.4g} to {each['high']:.4g}" for each in measures]
+    values = ["" if each["value"] is None else f"{each['value']:.4g}" for each in measures]
+    columns = [
+        TableColumn(f"test ({test['n']:,} rows)", [each["label"] for each in measures]),
+        TableColumn("value", values, is_number=True),
+        TableColumn(f"{test['level']:.0%} interval", intervals),
+    ]
+    return fitted_table(columns, width)
 
 
-def cluster_board(rows: Sequence[Mapping[str, Any]], *, most: int = 10**6, best: str | None = None) -> Group:
+def cluster_board(
+    rows: Sequence[Mapping[str, Any]], *, width: int | None = None, most: int | None = None, best: str | None = None
+) -> Group:
     """Clusterings as a table, those that were checked first."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("clustering", no_wrap=True)
-    for name in ("clusters", "silhouette", "without", "stability", "noise"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows[:most]:
-        table.add_row(
-            Text(row["name"] + (" ←" if row["name"] == best else "")),
-            str(row["n_clusters"]),
-            show_figure(row["silhouette"]),
-            show_figure(row["reference_high"]),
-            show_figure(row["stability"]),
-            f"{row['noise']:.1%}" if row["noise"] else "",
-            style=_STYLES.get(row["status"], "dim"),
-        )
-    hidden = len(rows[most:])
-    return Group(table, *([Text(f"… and {hidden} more", style="dim")] if hidden else []))
+    shown = rows[:most]
+    columns = [
+        TableColumn("clustering", [row["name"] + (" ←" if row["name"] == best else "") for row in shown]),
+        TableColumn("clusters", [str(row["n_clusters"]) for row in shown], is_number=True),
+        TableColumn("silhouette", [show_figure(row["silhouette"]) for row in shown], is_number=True),
+        TableColumn("without", [show_figure(row["reference_high"]) for row in shown], rank=2, is_number=True),
+        TableColumn("stability", [show_figure(row["stability"]) for row in shown], rank=1, is_number=True),
+        TableColumn("noise", [f"{row['noise']:.1%}" if row["noise"] else "" for row in shown], rank=3, is_number=True),
+    ]
+    table = fitted_table(columns, width, [_STYLES.get(row["status"], "dim") for row in shown])
+    return Group(table, *([Text(f"and {len(rows) - len(shown)} more", style="dim")] if len(rows) > len(shown) else []))
 
 
-def cluster_sizes(profiles: Sequence[Mapping[str, Any]], n_rows: int, n_noise: int) -> Table:
+def cluster_sizes(profiles: Sequence[Mapping[str, Any]], n_rows: int, n_noise: int, width: int | None = None) -> Table:
     """How many rows each cluster has, and what sets it apart most."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("cluster")
-    table.add_column("rows", justify="right")
-    table.add_column("share", justify="right")
-    table.add_column("set apart by")
-    for profile in profiles:
-        apart = [_trait_words(trait) for trait in profile["traits"][:3]]
-        table.add_row(str(profile["number"]), f"{profile['n']:,}", f"{profile['share']:.1%}", Text(", ".join(apart)))
+    rows = [
+        (str(each["number"]), each["n"], each["share"], ", ".join(_trait_words(trait) for trait in each["traits"][:3]))
+        for each in profiles
+    ]
     if n_noise:
-        table.add_row("-1", f"{n_noise:,}", f"{n_noise / n_rows:.1%}", "in no cluster")
-    return table
+        rows.append(("-1", n_noise, n_noise / n_rows, "in no cluster"))
+    columns = [
+        TableColumn("cluster", [row[0] for row in rows]),
+        TableColumn("rows", [f"{row[1]:,}" for row in rows], is_number=True),
+        TableColumn("share", [f"{row[2]:.1%}" for row in rows], is_number=True),
+        TableColumn("set apart by", [row[3] for row in rows], wraps=True),
+    ]
+    return fitted_table(columns, width)
 
 
 def _trait_words(trait: Mapping[str, Any]) -> str:

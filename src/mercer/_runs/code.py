@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from mercer._runs.reading import is_parquet, separator_of
+from mercer._runs.reading import FileOptions, RowFile, is_parquet
 from mercer._runs.settings import RunSettings
 
 _WIDTH = 100
-
-
-def read_call(settings: RunSettings, source: Path, data: str = "DATA", *more: str) -> str:
-    """The expression that reads a table as a run does, blank lines left out; `data` is the name of the file's path."""
-    if is_parquet(source):
-        return f"pl.read_parquet({data})"
-    file = settings.file
-    options = [f"separator={separator_of(source, file)!r}", f"null_values={list(file.nulls)!r}"]
-    if file.decimal_comma:
-        options.append("decimal_comma=True")
-    if file.encoding.lower() != "utf-8":
-        options.append(f"encoding={file.encoding!r}")
-    lines = [data, *more, "infer_schema_length=None", "try_parse_dates=True", *options]
-    call = "pl.read_csv(\n" + "".join(f"    {line},\n" for line in lines) + ")"
-    return f"{call}.filter(~pl.all_horizontal(pl.all().is_null()))"
 
 
 class Code:
@@ -47,6 +33,29 @@ class Code:
             return repr(str(source.resolve()))
         self.add("mercer.datasets", "dataset_path")
         return f"dataset_path({embedded!r})"
+
+    def read(self, settings: RunSettings, source: Path, *more: str, is_plain: bool, data: str = "DATA") -> str:
+        """The expression that reads a table as a run does, blank lines left out; `data` is the name of the file's path.
+
+        `is_plain`: polars reads the same by itself, with `more` arguments.
+        """
+        file = settings.file
+        if not is_plain:
+            self.add("mercer.datasets", "read_table")
+            given = {**{item.name: getattr(file, item.name) for item in fields(file)}, "kinds": dict(settings.kinds)}
+            defaults = {**vars(FileOptions()), "kinds": {}}
+            words = "".join(f", {name}={value!r}" for name, value in given.items() if value != defaults[name])
+            return f"read_table({data}{words})"
+        if is_parquet(source):
+            return f"pl.read_parquet({data})"
+        options = [f"separator={RowFile(source, file).separator!r}", f"null_values={list(file.nulls)!r}"]
+        if file.decimal_comma:
+            options.append("decimal_comma=True")
+        if file.encoding is not None and file.encoding.lower() != "utf-8":
+            options.append(f"encoding={file.encoding!r}")
+        lines = [data, *more, "infer_schema_length=None", "try_parse_dates=True", *options]
+        call = "pl.read_csv(\n" + "".join(f"    {line},\n" for line in lines) + ")"
+        return f"{call}.filter(~pl.all_horizontal(pl.all().is_null()))"
 
     def of(self, value: Any, indent: int = 0) -> str:
         """The expression, over several lines where one is too short for it."""

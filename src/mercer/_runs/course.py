@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import shutil
+import tempfile
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +15,7 @@ from typing import Any, Generic
 import mercer
 from mercer._report import check, write_html, write_json
 from mercer._runs.clock import Clock, OutOfTime
+from mercer._runs.files import STANDARD_INPUT, spool
 from mercer._runs.folder import Asked, RunFolder
 from mercer._runs.settings import RunSettings
 from mercer._runs.sources import Sources
@@ -25,16 +29,24 @@ class Start(Generic[Asked]):
     settings: Asked
     sources: Sources
     _resumed: RunFolder | None
+    _waiting: tempfile.TemporaryDirectory[str] | None = None  # holds what came on standard input until there is a folder
 
     @property
     def source(self) -> Path:
-        """The file that is learnt from."""
-        return self.sources.data
+        """The file that is learnt from; what came on standard input lies in the folder as soon as there is one."""
+        kept = None if self._waiting is None else Path(self.settings.source)
+        return kept if kept is not None and kept.is_file() else self.sources.data
 
     @classmethod
     def of(cls, settings: Asked, path: Path, *, resume: bool) -> Start[Asked]:
         if not resume:
-            return cls(path, settings, Sources.of(settings), None)
+            RunFolder.refuse_existing(path, settings.command)
+            if settings.source != STANDARD_INPUT:
+                return cls(path, settings, Sources.of(settings), None)
+            waiting = tempfile.TemporaryDirectory(prefix="mercer-")
+            source = spool(Path(waiting.name), "input")
+            settings = dataclasses.replace(settings, source=str(path / source.name))
+            return cls(path, settings, dataclasses.replace(Sources.of(settings), data=source), None, waiting)
         folder = RunFolder.existing(path)
         plan = folder.read_plan_of(type(settings))
         return cls(path, plan.settings, Sources.of_plan(plan), folder)
@@ -43,7 +55,11 @@ class Start(Generic[Asked]):
         """The folder of the run, made when it is asked for: what is wrong with the table is said before there is one."""
         if self._resumed is not None:
             return self._resumed
-        return self.sources.begin(self.path, self.settings, schema)
+        folder = self.sources.begin(self.path, self.settings, schema)
+        if self._waiting is not None:  # rows that come only once stay in the folder, so that the run can be resumed
+            shutil.move(self.sources.data, self.settings.source)
+            self._waiting.cleanup()
+        return folder
 
 
 class StagedSearch:

@@ -19,3 +19,9 @@ class NothingTrained(RunError):
     """Every model failed or was skipped. Exit code 4."""
 
     exit_code = 4
+
+
+class Interrupted(RunError):
+    """Ctrl-C before all was written; the message says what is there. Exit code 130."""
+
+    exit_code = 130

@@ -19,7 +19,7 @@ from mercer._explaining.table_model import TableModel, Unit
 from mercer._runs.decision import Decision
 from mercer._runs.errors import DataError, RunError
 from mercer._runs.prediction import PREDICTION
-from mercer._runs.reading import is_parquet, read_table, read_texts
+from mercer._runs.reading import read_texts
 from mercer._runs.sample import TrainingSample
 from mercer._runs.settings import Settings
 from mercer._runs.stored_model import StoredModel
@@ -54,6 +54,7 @@ class Asked:
     margin: float | None = None
     separator: str | None = None
     encoding: str | None = None
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         if self.method not in (*METHODS, LIME):
@@ -68,9 +69,11 @@ class Explaining:
     def __init__(self, run: Path, data: Path, asked: Asked) -> None:
         stored = StoredModel.of(run)
         self._take_run(stored, asked)
-        self._options = stored.options(asked.separator, asked.encoding)
-        stored.check_columns(data, self._options)
-        self._take_rows(data, *read_table(data, self._options, stored.schema()))
+        self._file = stored.file(data, stored.options(asked.separator, asked.encoding, asked.sheet))
+        stored.check_columns(self._file)
+        read = stored.read(self._file)
+        self.alerts = read.alerts
+        self._take_rows(data, read.table, read.numbers)
 
     @classmethod
     def of_run(cls, stored: StoredModel, asked: Asked) -> Explaining:
@@ -150,9 +153,9 @@ class Explaining:
         """The values of a row as they are written in the file."""
         if self._texts is not None:
             return self._texts
-        if is_parquet(self.data):
+        if not self._file.is_text:
             return {name: as_text(self.rows[name][place]) for name in self.columns}
-        texts = read_texts(self.data, self._options)
+        texts = read_texts(self.data, self._file.options)
         return {name: texts[name][int(self._numbers[place]) - 1] or "" for name in self.columns}
 
     # ---- explanations

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._runs.errors import DataError
-from mercer._runs.reading import NumberedTable
+from mercer._runs.reading import ReadTable
 from mercer._runs.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class FileRows:
     is_test: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(cls, table: pl.DataFrame, numbers: Any, test: NumberedTable | None, settings: Settings) -> FileRows:
+    def of(cls, table: pl.DataFrame, numbers: Any, test: ReadTable | None, settings: Settings) -> FileRows:
         """The rows that there are; `numbers` from 1 where they are not given."""
         numbers = np.arange(1, table.height + 1) if numbers is None else np.asarray(numbers)
         if test is None:
@@ -50,7 +50,7 @@ class FileRows:
         return replace(self, table=self.table[places], numbers=self.numbers[places], is_test=self.is_test[places])
 
 
-def _joined(table: pl.DataFrame, test: NumberedTable, settings: Settings) -> pl.DataFrame:
+def _joined(table: pl.DataFrame, test: ReadTable, settings: Settings) -> pl.DataFrame:
     """The table with the test rows below, whose columns must be its own; others of theirs are passed over."""
     import polars as pl
 

@@ -59,6 +59,7 @@ class RunFolder:
         self.test_rows = path / "test-rows.parquet"  # what the tested model says of them
         self.decision = path / "decision.json"  # what labels are predicted by, where costs were given
         self.intervals = path / "intervals.json"  # how far from a prediction the truth may lie, where that was asked for
+        self.profile = path / "profile.json"  # what the columns of training were like, which new rows are compared with
         self.sample = path / "rows.parquet"  # of training rows, which explanations are made with
         self.journal = Journal(path / "journal.jsonl")
         self.shelf = Shelf(path / "folds")
@@ -66,6 +67,16 @@ class RunFolder:
     def script(self, command: str) -> Path:
         """Plain code that repeats the result of a command."""
         return self.path / f"{command}.py"
+
+    @staticmethod
+    def refuse_existing(path: Path, command: str) -> None:
+        """A folder that holds anything is refused, so that no earlier run is overwritten."""
+        try:
+            if path.exists() and (not path.is_dir() or any(path.iterdir())):
+                hint = f" `mercer {command} --resume {path}` goes on with it." if (path / "run.json").exists() else ""
+                raise RunError(f"--out {path}: it exists already.{hint} Name another folder.")
+        except (OSError, ValueError) as error:
+            raise RunError(f"--out {path}: {getattr(error, 'strerror', None) or error}.") from error
 
     @classmethod
     def begin(
@@ -77,14 +88,12 @@ class RunFolder:
         files: Mapping[str, str] | None = None,
         test_digest: str | None = None,
     ) -> RunFolder:
-        """A new folder, with a `Plan` of these. One that holds anything is refused, so that no earlier run is overwritten."""
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            hint = f" `mercer {settings.command} --resume {path}` goes on with it." if (path / "run.json").exists() else ""
-            raise RunError(f"--out {path}: it exists already.{hint} Name another folder.")
+        """A new folder, with a `Plan` of these."""
+        cls.refuse_existing(path, settings.command)
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise RunError(f"--out {path}: the folder cannot be made ({error.strerror}).") from error
+            raise RunError(f"--out {path}: the folder cannot be made ({error.strerror or error}).") from error
         folder = cls(path)
         folder.write_plan(Plan(settings, digest, dict(schema), files or {}, test_digest))
         return folder

@@ -21,13 +21,17 @@ class Pipelines:
 
     def __init__(self, X: Any, settings: RunSettings) -> None:
         self._X = X
-        self._kinds = dict(settings.kinds) or None
+        keys = [name for name, kind in settings.kinds.items() if kind == "identifier" and name in X.columns]
+        self._columns: dict[str, Any] = {  # what the user says of them
+            "kinds": {name: kind for name, kind in settings.kinds.items() if name not in keys} or None,
+            "drop": keys or None,
+        }
         self._made: dict[str, Pipeline] = {}
 
     def make(self, name: str, estimator: Any, params: Mapping[str, Any] | None = None, resampler: Any = None) -> Pipeline:
         """A new pipeline, not fitted. `params` are those of the estimator; `resampler` changes what it is fitted to."""
         if name not in self._made:
-            made = prepare_pipeline(estimator, self._X, kinds=self._kinds)
+            made = prepare_pipeline(estimator, self._X, **self._columns)
             if resampler is not None:
                 preparer, last = made.steps
                 made = ResamplingPipeline([preparer, (RESAMPLER, resampler), last])
@@ -38,7 +42,7 @@ class Pipelines:
 
     def report(self, estimator: Any) -> list[ColumnReport]:
         """What is made of each column for an estimator, and why."""
-        report: list[ColumnReport] = TablePreparer(estimator, kinds=self._kinds).fit(self._X).report_
+        report: list[ColumnReport] = TablePreparer(estimator, **self._columns).fit(self._X).report_
         return report
 
 

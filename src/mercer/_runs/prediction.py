@@ -2,55 +2,92 @@
 
 from __future__ import annotations
 
-import sys
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from mercer._labels import choose_codes
+from mercer._runs.alerts import Alert
 from mercer._runs.decision import Decision
-from mercer._runs.errors import RunError
+from mercer._runs.errors import DataError, RunError
 from mercer._runs.intervals import Calibration
-from mercer._runs.reading import scan_batches
+from mercer._runs.profile import Watch
+from mercer._runs.reading import scan_pieces
 from mercer._runs.stored_model import StoredModel
 
 if TYPE_CHECKING:
     import polars as pl
 
 PREDICTION, CLUSTER = "prediction", "cluster"
-TABLES = (".csv", ".parquet", ".pq")
 
 
-def predict_file(
-    run: Path,
-    data: Path,
-    out: Path | None,
-    *,
-    keep: Sequence[str] = (),
-    threshold: float | None = None,
-    separator: str | None = None,
-    encoding: str | None = None,
-) -> int:
-    """Write a prediction for every row, with probabilities of classes and the run's intervals. Returns the number of rows."""
-    check_table_path(out)
-    stored = StoredModel.of(run)
-    options = stored.options(separator, encoding)
-    rule, classes = LabelRule.of(stored, threshold), stored.classes
-    stored.check_columns(data, options, keep)
-    calibration = Calibration.of_run(stored.folder, stored.plan.settings)
-    if calibration is not None and (taken := set(keep) & set(calibration.columns(classes))):
-        raise RunError(f"--keep {min(taken)}: the run writes a column of its own of this name (train --intervals).")
-    batches = scan_batches(data, options, schema=stored.schema())
-    as_text = out is None or out.suffix == ".csv"
-    tables = (prediction_table(stored, calibration, batch, keep, rule, as_text=as_text) for batch in batches)
-    if out is None:
-        return print_tables(tables)
-    return write_tables(tables, out)
+class FileChoice(NamedTuple):
+    """What the user says of a file of new rows, where it is not read as the one of training."""
+
+    separator: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
+
+
+NO_CHOICE = FileChoice()
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked of predictions."""
+
+    keep: tuple[str, ...] = ()
+    threshold: float | None = None
+
+
+class Predicting:
+    """A run and a file whose rows are predicted, piece by piece."""
+
+    def __init__(self, run: Path, data: Path, wanted: Wanted, file_options: FileChoice = NO_CHOICE) -> None:
+        self._stored = stored = StoredModel.of(run)
+        self._wanted, self._rule = wanted, LabelRule.of(stored, wanted.threshold)
+        self._file = stored.file(data, stored.options(*file_options))
+        stored.check_columns(self._file, wanted.keep)
+        self._calibration = Calibration.of_run(stored.folder, stored.plan.settings)
+        self._refuse_names_twice()
+        self._watch = Watch(stored.profile)
+
+    def _refuse_names_twice(self) -> None:
+        """Columns that are kept must not have the names of those that predictions add."""
+        classes, own = self._stored.classes, [PREDICTION if self._stored.is_trained else CLUSTER]
+        if self._calibration is not None:
+            own += self._calibration.columns(classes)
+        if classes is not None:
+            own += [f"probability_{label}" for label in classes.tolist()]
+        if taken := set(self._wanted.keep) & set(own):
+            raise RunError(f"--keep {min(taken)}: predictions have a column of their own of this name.")
+
+    @property
+    def guesses(self) -> list[str]:
+        """What was guessed of the file, in words."""
+        return self._file.guesses
+
+    def alerts(self) -> list[Alert]:
+        """What was met in the rows that were read so far."""
+        return self._watch.alerts()
+
+    def tables(self, *, lists_as_text: bool) -> Iterator[pl.DataFrame]:
+        """A line for every row, with probabilities of classes and the run's intervals."""
+        for piece in scan_pieces(self._file):
+            rows, columns, strange = self._stored.types.typed(piece.table, piece.numbers, str(self._file.path))
+            self._watch.see(columns, strange)
+            kept = piece.table.select(self._wanted.keep)
+            if not rows.height:
+                continue
+            try:
+                table = prediction_table(self._stored, self._calibration, rows, kept, self._rule, as_text=lists_as_text)
+            except (ValueError, TypeError) as error:
+                raise DataError(f"{self._file.path}: {str(error).strip().splitlines()[0]}") from error
+            yield table
 
 
 @dataclass(frozen=True)
@@ -121,65 +158,16 @@ def prediction_table(
     stored: StoredModel,
     calibration: Calibration | None,
     rows: pl.DataFrame,
-    keep: Sequence[str],
+    kept: pl.DataFrame | None,
     rule: LabelRule,
     *,
     as_text: bool,
 ) -> pl.DataFrame:
-    """What a file of predictions holds of some rows. `as_text`: for a file that holds no lists."""
+    """What a file of predictions holds of some rows, beside columns that are `kept`. `as_text`: for a file without lists."""
     import polars as pl
 
     found = predict_rows(stored, rows, rule)
     name = PREDICTION if stored.is_trained else CLUSTER
-    table = pl.DataFrame({**{column: rows[column] for column in keep}, name: found.values, **found.columns})
+    copied = {} if kept is None else kept.to_dict()
+    table = pl.DataFrame({**copied, name: found.values, **found.columns})
     return table if calibration is None else calibration.beside(table, name, stored.classes, as_text=as_text)
-
-
-def check_table_path(out: Path | None) -> None:
-    """Refuse a file of a kind that cannot be written."""
-    if out is not None and out.suffix not in TABLES:
-        raise RunError(f"--out {out}: it must end in .csv or .parquet.")
-
-
-def print_tables(tables: Iterator[pl.DataFrame]) -> int:
-    count = 0
-    for table in tables:
-        sys.stdout.write(table.write_csv(include_header=count == 0))
-        count += table.height
-    return count
-
-
-def write_tables(tables: Iterator[pl.DataFrame], out: Path) -> int:
-    """Whole or not at all: the file appears when its last row is written, and what was written on the way goes in any case."""
-    write = _write_csv if out.suffix == ".csv" else _write_parquet
-    try:
-        with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
-            whole = Path(folder) / f"whole{out.suffix}"
-            count = write(tables, whole)
-            whole.replace(out)
-    except OSError as error:
-        raise RunError(f"--out {out}: {error.strerror}.") from error
-    return count
-
-
-def _write_csv(tables: Iterator[pl.DataFrame], path: Path) -> int:
-    count = 0
-    with path.open("wb") as file:
-        for table in tables:
-            table.write_csv(file, include_header=count == 0)
-            count += table.height
-    return count
-
-
-def _write_parquet(tables: Iterator[pl.DataFrame], path: Path) -> int:
-    """A file a table, all of which polars then streams into one: it has no writer to hand tables to one by one."""
-    import polars as pl
-
-    parts: list[Path] = []
-    count = 0
-    for table in tables:
-        parts.append(path.with_name(f"part-{len(parts)}.arrow"))
-        table.write_ipc(parts[-1])
-        count += table.height
-    pl.scan_ipc(parts).sink_parquet(path)
-    return count

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer._arrays import FloatArray
+from mercer._frame_columns import polars_column
+from mercer._kinds import A_VALUE, as_kind
 from mercer._runs.alerts import Alert, find_alerts
 from mercer._runs.claims import Claims, claims_of
 from mercer._runs.errors import DataError, RunError
 from mercer._runs.file_rows import FileRows
 from mercer._runs.metric import Metric, check_metric, choose_metric
 from mercer._runs.order import FoundOrder, Order, find_order
-from mercer._runs.reading import NumberedTable
+from mercer._runs.reading import ReadTable
 from mercer._runs.roles import check_roles, check_some_weight, groups_of, role_columns, times_of, weights_of
-from mercer._runs.settings import FILE_ORDER, Settings
+from mercer._runs.settings import FILE_ORDER, RunSettings, Settings
 from mercer._runs.splits import Division, check_classes_in_time, divide_at_random, divide_groups, divide_in_time
 
 if TYPE_CHECKING:
@@ -66,12 +68,18 @@ class Problem:
         return None if self.weights is None else self.weights[numbers]
 
 
-def make_problem(table: pl.DataFrame, settings: Settings, numbers: Any = None, test: NumberedTable | None = None) -> Problem:
+def make_problem(
+    table: pl.DataFrame,
+    settings: Settings,
+    numbers: Any = None,
+    test: ReadTable | None = None,
+    known: Sequence[Alert] = (),
+) -> Problem:
     """Decide all that can be decided by looking at the table. `numbers` are those of its rows in their file.
 
-    `test`: rows of a file of their own, which nothing is learnt from.
+    `test`: rows of a file of their own, which nothing is learnt from. `known` is what was met when the table was read.
     """
-    alerts: list[Alert] = []
+    alerts = [replace(each, flag=None) if each.column == settings.target else each for each in known]  # --kind: of features
     _check_columns(table, settings)
     rows = FileRows.of(table, numbers, test, settings)
     rows = _with_target(rows, settings, alerts)
@@ -104,7 +112,7 @@ def make_problem(table: pl.DataFrame, settings: Settings, numbers: Any = None, t
     problem = Problem(X, y, task, reason, classes, metric, division, (), is_float, lone, rows.numbers, weights)
     claims = None if order is None or division.is_by_file else claims_of(problem, settings)
     if claims is not None and division.is_a_guess and claims.at_random <= claims.forward:
-        return make_problem(table, replace(settings, is_timeless=True), numbers, test)  # no order that would flatter
+        return make_problem(table, replace(settings, is_timeless=True), numbers, test, known)  # no order that would flatter
     alerts += [*_alerts_of_division(problem, settings, claims), *find_alerts(*problem.rows(problem.train), classes)]
     return replace(problem, alerts=tuple(alerts), claims=claims)
 
@@ -246,6 +254,21 @@ def _alerts_of_division(problem: Problem, settings: Settings, claims: Claims | N
         message = f"class {str(label)!r} has {n_rarest} rows that learn: some of the {settings.folds} folds lack a class"
         alerts.append(Alert("warning", None, message, "--folds"))
     return alerts
+
+
+def check_kinds(X: pl.DataFrame, settings: RunSettings, numbers: Any) -> None:
+    """Refuse a kind that a column's values cannot be of, and name one of them."""
+    for name, kind in settings.kinds.items():
+        if kind not in A_VALUE or name not in X.columns:
+            continue
+        column = polars_column(name, X[name])
+        is_strange = as_kind(column, kind, "missing").is_missing & ~column.is_missing
+        if is_strange.any():
+            at = int(np.argmax(is_strange))
+            raise DataError(
+                f"{settings.source}: --kind {name}={kind}: row {numbers[at]} holds {X[name][at]!r}, "
+                f"which is not {A_VALUE[kind]}."
+            )
 
 
 def _offer(name: str, columns: Sequence[str]) -> str:

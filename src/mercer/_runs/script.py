@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mercer._runs.code import Code, read_call
+from mercer._runs.code import Code
 from mercer._runs.decision import Decision
 from mercer._runs.intervals import Calibration
 from mercer._runs.problem import Problem, not_learnt
@@ -49,12 +49,17 @@ def write_script(
     calibration: Calibration | None = None,
     decision: Decision | None = None,
     n_rows: int | None = None,
+    *,
+    test_source: Path | None = None,
+    is_plain: bool = True,
 ) -> str:
-    """The text of the script. `embedded` is the name of a table that comes with Mercer, `n_rows` how many rows were fitted."""
+    """The text of the script. `embedded` is the name of a table that comes with Mercer, `n_rows` how many rows were fitted,
+    `test_source` the file of test rows; `is_plain`: polars reads the files."""
     code = Code()
     body = code.of(model)
     code.add("mercer.metrics", "get_scorer")
-    data = code.path(source, embedded)
+    data, read = code.path(source, embedded), code.read(settings, source, is_plain=is_plain)
+    testing = "" if test_source is None else _testing(problem, settings, code, test_source, is_plain=is_plain)
     is_text = problem.classes is not None and isinstance(problem.classes[0], str)
     how, division = _division(problem, settings, code)
     weighted = f", {weight_name(model)}=weights" if settings.weights else ""
@@ -62,11 +67,11 @@ def write_script(
     return _TEMPLATE.format(
         imports="\n".join(code.imports()),
         data=data,
-        test_data="" if settings.test_file is None else f"TEST_DATA = {str(Path(settings.test_file).resolve())!r}\n",
+        test_data="" if test_source is None else f"TEST_DATA = {str(test_source.resolve())!r}\n",
         in_order=", in the order of time" if problem.division.times is not None else "",
-        read=read_call(settings, source),
+        read=read,
         filters=_filters(problem, settings, "table"),
-        testing=_testing(problem, settings),
+        testing=testing,
         target=_target(problem, settings, is_text=is_text),
         lone=_lone(problem),
         not_learnt=not_learnt(settings),
@@ -120,14 +125,12 @@ def _division(problem: Problem, settings: Settings, code: Code) -> tuple[str, st
     return "The same groups for the test.", lines
 
 
-def _testing(problem: Problem, settings: Settings) -> str:
+def _testing(problem: Problem, settings: Settings, code: Code, source: Path, *, is_plain: bool) -> str:
     """The rows of the test file, below the others."""
-    if settings.test_file is None:
-        return ""
-    read = read_call(settings, Path(settings.test_file), "TEST_DATA", "schema_overrides=words")
+    read = code.read(settings, source, "schema_overrides=words", is_plain=is_plain, data="TEST_DATA")
+    words = "words = {name: kind for name, kind in table.schema.items() if kind == pl.String}\n"
     return (
-        "words = {name: kind for name, kind in table.schema.items() if kind == pl.String}\n"
-        f"testing = {read}\n{_filters(problem, settings, 'testing')}"
+        f"{words if 'overrides=words' in read else ''}testing = {read}\n{_filters(problem, settings, 'testing')}"
         "n_learning = table.height\n"
         'table = pl.concat([table, testing.select(table.columns)], how="vertical_relaxed")\n'
     )

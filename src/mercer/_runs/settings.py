@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 from mercer._runs.errors import RunError
-from mercer._runs.reading import FileOptions
+from mercer._runs.file_options import FileOptions
 
+KINDS = ("number", "category", "boolean", "date", "datetime", "duration", "text", "identifier")
 TASKS = ("classification", "regression")
 MOST_CLUSTERS = 50
 FILE_ORDER = "ROWS"  # in the place of a column of times: rows lie in the order of time
@@ -48,6 +49,8 @@ class RunSettings:
         yield _Check("time", self.seconds, self.seconds > 0, "a positive time, such as 90s, 5m or 1h")
         is_fine = self.model_seconds is None or self.model_seconds > 0
         yield _Check("model-time", self.model_seconds, is_fine, "a positive time, such as 30s")
+        for name, kind in self.kinds.items():
+            yield _Check("kind", f"{name}={kind}", kind in KINDS, f"one of {', '.join(KINDS)}")
         yield _Check("seed", self.seed, 0 <= self.seed < 2**32, "between 0 and 4294967295")
 
     def to_dict(self) -> dict[str, Any]:

@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 import mercer
+from mercer._lazy import lazy_property
+from mercer._runs.alerts import Alert
 from mercer._runs.errors import DataError, RunError
+from mercer._runs.figures import Mark
 from mercer._runs.folder import Plan, RunFolder
+from mercer._runs.new_rows import TrainingTypes
 from mercer._runs.pipelines import PREPARER, first_pipeline
-from mercer._runs.reading import FileOptions, columns_of
+from mercer._runs.profile import Profile, Watch
+from mercer._runs.reading import FileOptions, ReadTable, RowFile, scan_pieces
 from mercer._runs.settings import RunSettings, Settings
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -45,29 +55,77 @@ class StoredModel:
         """The labels that it predicts; None where it predicts numbers or clusters."""
         return getattr(self.model, "classes_", None) if self.is_trained else None
 
-    def options(self, separator: str | None, encoding: str | None) -> FileOptions:
+    def options(self, separator: str | None = None, encoding: str | None = None, sheet: str | None = None) -> FileOptions:
         """How a file of new rows is read: as the one that the run learnt from, where nothing else is said."""
         own = self.plan.settings.file
-        return replace(own, separator=separator, encoding=encoding or own.encoding)
+        return replace(own, separator=separator, encoding=encoding or own.encoding, sheet=sheet)
 
-    def check_columns(self, path: Path, options: FileOptions, keep: Sequence[str] = ()) -> None:
+    def file(self, path: Path, options: FileOptions) -> RowFile:
+        """A file of new rows; of sheets the one that the run learnt from, if the file has it and nothing else is said."""
+        own = self.plan.settings.file.sheet
+        file = RowFile(path, options)
+        if file.kind == "sheets" and options.sheet is None and own is not None:
+            return RowFile(path, replace(options, sheet=own))
+        return file
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that the model uses."""
+        return list(self._kinds)
+
+    @lazy_property
+    def preparers(self) -> list[Any]:
+        """What prepares columns: one, or one a member of a blend."""
+        members = [self.model] if hasattr(self.model, "steps") else getattr(self.model, "estimators_", [])
+        return [member.named_steps[PREPARER] for member in members or [first_pipeline(self.model)]]
+
+    @property
+    def _kinds(self) -> dict[str, str]:
+        """Of the columns that any of them uses; where they differ, by the first."""
+        used = ((column.name, found.kinds_[column.name]) for found in self.preparers for column in found.report_ if column.used)
+        kinds: dict[str, str] = {}
+        for name, kind in used:
+            kinds.setdefault(name, kind)
+        return kinds
+
+    def check_columns(self, file: RowFile, keep: Sequence[str] = ()) -> None:
         """Refuse a file without columns that the model needs, or that are to be kept."""
-        columns = columns_of(path, options)
-        needed = [column.name for column in first_pipeline(self.model).named_steps[PREPARER].report_ if column.used]
-        if lacking := [name for name in needed if name not in columns]:
+        columns = set(file.columns)
+        if lacking := [name for name in self.columns if name not in columns]:
             shown = ", ".join(map(repr, lacking[:8])) + (" …" if len(lacking) > 8 else "")
-            raise DataError(f"{path}: the model needs {shown}, which {'is' if len(lacking) == 1 else 'are'} not in the file.")
+            raise DataError(
+                f"{file.path}: the model needs {shown}, which {'is' if len(lacking) == 1 else 'are'} not in the file."
+            )
         if unknown := [name for name in keep if name not in columns]:
-            raise RunError(f"--keep {unknown[0]}: there is no such column in {path}.")
+            raise RunError(f"--keep {unknown[0]}: there is no such column in {file.path}.")
 
-    def schema(self) -> dict[str, Any]:
-        """The types of columns as they were in training, where polars could take them for others; numbers need not be whole."""
-        import polars as pl
+    @lazy_property
+    def profile(self) -> Profile:
+        """What the columns of training were like."""
+        return Profile.read(self.folder.profile)
 
-        kinds = first_pipeline(self.model).named_steps[PREPARER].kinds_
-        known = {"String": pl.String, "Int64": pl.Int64, "Float64": pl.Float64}
-        types = {
-            name: pl.Float64 if kinds.get(name) == "number" and kind != "String" else known.get(kind)
-            for name, kind in self.plan.schema.items()
-        }
-        return {name: kind for name, kind in types.items() if kind is not None and name in kinds}
+    @lazy_property
+    def types(self) -> TrainingTypes:
+        """In which types the columns were in training."""
+        own = self.plan.settings.file
+        mark: Mark = "comma" if own.decimal_comma else "point"
+        return TrainingTypes(self.plan.schema, self._kinds, self.profile.marks, mark, own.nulls)
+
+    def read(self, file: RowFile) -> ReadTable:
+        """All rows of a file in the types of training, and what there is to say of them."""
+        watch = Watch(self.profile)
+        pieces = []
+        for piece in scan_pieces(file):
+            table, columns, strange = self.types.typed(piece.table, piece.numbers, str(file.path))
+            watch.see(columns, strange)
+            pieces.append((table, piece.numbers))
+        whole = _joined([table for table, _ in pieces])
+        guesses = [Alert("info", None, guess, None) for guess in file.guesses]
+        return ReadTable(whole, np.concatenate([numbers for _, numbers in pieces]), (*guesses, *watch.alerts()))
+
+
+def _joined(tables: list[pl.DataFrame]) -> pl.DataFrame:
+    """Pieces of one table as a whole; of types that differ the one that holds both."""
+    import polars as pl
+
+    return pl.concat(tables, how="vertical_relaxed")

@@ -40,13 +40,14 @@ from mercer._runs.folds import Folds
 from mercer._runs.intervals import Calibration, check_coverage
 from mercer._runs.leaks.find import find_leaks
 from mercer._runs.pipelines import Pipelines, certificate_of
-from mercer._runs.problem import Problem, make_problem
-from mercer._runs.reading import read_table
+from mercer._runs.problem import Problem, check_kinds, make_problem
+from mercer._runs.profile import Profile
+from mercer._runs.reading import ReadTable, read_table
 from mercer._runs.sample import TrainingSample
 from mercer._runs.script import write_script
 from mercer._runs.search import BLEND, Search, n_folds_that_count
 from mercer._runs.settings import Settings
-from mercer._runs.sources import embedded_name, origin_of
+from mercer._runs.sources import embedded_name, in_test_file, origin_of
 from mercer._runs.tested import TestedRows
 from mercer._weighted import fit_weighted
 
@@ -88,19 +89,23 @@ def train(
     watch, begun = watch or Watchers(), time.monotonic() if begun is None else begun
     start = Start.of(settings, path, resume=resume)
     settings, source = start.settings, start.source
-    table, numbers = read_table(source, settings.file)
-    problem = make_problem(table, settings, numbers, start.sources.read_test(settings, table))
+    read = read_table(source, settings.file, settings.kinds)
+    test = start.sources.read_test(settings, read)
+    problem = make_problem(read.table, settings, read.numbers, test, (*read.alerts, *in_test_file(test)))
     check_names(settings, problem.task)
     folds = Folds(problem, settings.folds, settings.seed)
     if settings.costs is not None:
         cost_matrix(settings.costs, problem.classes)  # or an error, before anything is fitted
     check_coverage(settings, folds.n_scored)
     candidates, skipped = find_candidates(problem, settings)
-    columns = as_columns(Pipelines(problem.X[problem.train], settings).report(None))
+    check_kinds(problem.X, settings, problem.numbers)
+    report = Pipelines(problem.X[problem.train], settings).report(None)
+    columns = as_columns(report, read.notes)
     if not any(column["used"] for column in columns):
         found = "; ".join(f"{column['name']}: {column['reason']}" for column in columns[:5])
         raise DataError(f"{settings.source}: no column can be learnt from. {found}.")
     folder = start.folder(problem.X.schema)
+    source = start.source
     watch.problem(problem, settings, columns)
     if not folder.journal.of("began"):  # a run that goes on with more time stays with the folds that it began with
         folder.journal.add("began", at=0.0, n_folds=n_folds_that_count(folds, settings.seconds))
@@ -129,10 +134,24 @@ def train(
     if decision is not None:
         decision.write(folder.decision)
     TrainingSample.of(problem, settings.seed).write(folder.sample)
+    used = {column.name: column.kind for column in report if column.used}
+    Profile.of(problem.rows(problem.train)[0], used, read.marks).write(folder.profile)
     made, n_rows = search.make(best), search.n_rows(best)
-    script = write_script(problem, settings, source, made, embedded_name(settings), calibration, decision, n_rows)
+    is_plain = read.is_plain and (test is None or test.is_plain)
+    script = write_script(
+        problem,
+        settings,
+        source,
+        made,
+        embedded_name(settings),
+        calibration,
+        decision,
+        n_rows,
+        test_source=start.sources.test,
+        is_plain=is_plain,
+    )
     write_whole(folder.script(settings.command), script)
-    content = _content(problem, settings, table.shape, search, best, model, command, watch, decision, cutoff)
+    content = _content(problem, settings, read, search, best, model, command, watch, decision, cutoff)
     content["intervals"] = None if calibration is None else _tested(calibration, model, problem)
     tested = TestedRows.of(problem, model, decision)
     tested.write(folder.test_rows)
@@ -242,7 +261,7 @@ def _choose(board: Board, search: Search) -> str:
 def _content(
     problem: Problem,
     settings: Settings,
-    shape: tuple[int, int],
+    read: ReadTable,
     search: Search,
     best: str,
     model: Any,
@@ -275,7 +294,7 @@ def _content(
         learner=Learner(search.folds.splits, search.folds.weights, is_in_time=problem.division.times is not None),
     )
     baseline = board.get(BASELINE).score
-    columns = _columns_of(search, best)
+    columns = _columns_of(search, best, read)
     watch.phase("leaks")
     used = [column["name"] for column in columns if column["used"]]
     leaks = find_leaks(problem, model, used, seed=settings.seed, group=settings.group, seconds=_LEAST_REPORTING)
@@ -288,8 +307,8 @@ def _content(
         **heading(f"{settings.target} from {Path(settings.source).name}", command),
         "data": {
             "source": settings.source,
-            "n_rows": shape[0],
-            "n_columns": shape[1],
+            "n_rows": read.table.height,
+            "n_columns": read.table.width,
             "target": settings.target,
             "task": problem.kind,
             "task_reason": problem.task_reason,
@@ -309,7 +328,7 @@ def _content(
     }
 
 
-def _columns_of(search: Search, best: str) -> list[dict[str, Any]]:
+def _columns_of(search: Search, best: str, read: ReadTable) -> list[dict[str, Any]]:
     """The same for the best model, or the first member of a blend."""
     name = best if best != BLEND else next(iter(search.board.get(BLEND).params["weights"]))
-    return as_columns(search.pipelines.report(search.estimator(name)))
+    return as_columns(search.pipelines.report(search.estimator(name)), read.notes)

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mercer._columns import MISSING_MARKS, label
-from mercer._parsing import moment_of, number_of, truth_of
+from mercer._runs.figures import Mark, figures_of
 from mercer._serving.problems import Problem, shown
+from mercer._words import moment_of, number_of, truth_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,6 +47,7 @@ class ServedColumn:
     high: Any = None
     typical: Any = None  # the median, or what is most frequent
     longest: int = 10_000
+    mark: Mark | None = None  # of numbers that the file of the training wrote with signs of their own, such as € 1,200.50
 
     @property
     def holds(self) -> Holds:
@@ -115,12 +117,27 @@ class ServedColumn:
 
     def _numbers(self, values: Sequence[Any], problems: list[Problem]) -> npt.NDArray[np.float64]:
         array = np.full(len(values), np.nan)
+        written = self._written_numbers(values)
         for row, value in enumerate(values):
-            if type(value) in _NUMBERS and _is_held(value) and (not self.is_whole or _is_whole(value)):
+            if row in written:
+                array[row] = written[row]
+            elif type(value) in _NUMBERS and _is_held(value) and (not self.is_whole or _is_whole(value)):
                 array[row] = value
             elif value is not None:
                 problems.append(self._problem(row, value))
         return array
+
+    def _written_numbers(self, values: Sequence[Any]) -> dict[int, float]:
+        """Texts that are numbers as the file of the training wrote them, by their rows."""
+        if self.mark is None:
+            return {}
+        texts = {row: value for row, value in enumerate(values) if type(value) is str and _is_encodable(value)}
+        if not texts:
+            return {}
+        import polars as pl
+
+        found = figures_of(pl.Series("", list(texts.values()), dtype=pl.String).str.strip_chars(), self.mark)
+        return {row: number for row, number in zip(texts, found.to_list(), strict=True) if number is not None}
 
     def _text(self, value: Any) -> str | None:
         """Text as it is, where the preparer can read it; numbers too, where words are numbers."""

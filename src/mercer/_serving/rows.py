@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mercer._columns import MOMENT, Column, Table
-from mercer._runs.pipelines import PREPARER, first_pipeline
 from mercer._runs.sample import TrainingSample
 from mercer._runs.settings import Settings
 from mercer._runs.stored_model import StoredModel
@@ -47,8 +46,7 @@ class RowSchema:
     @classmethod
     def of(cls, stored: StoredModel, sample: TrainingSample | None, longest: int) -> RowSchema:
         """From what the run keeps: the preparers, the types in the file, and a sample of the training rows."""
-        members = list(getattr(stored.model, "estimators_", ())) if not hasattr(stored.model, "steps") else [stored.model]
-        preparers = [member.named_steps[PREPARER] for member in members] or [first_pipeline(stored.model).named_steps[PREPARER]]
+        preparers = stored.preparers
         used = {report.name: report for preparer in preparers for report in reversed(preparer.report_) if report.used}
         levels: dict[str, tuple[tuple[str, ...], int]] = {}
         for preparer in preparers:
@@ -56,7 +54,10 @@ class RowSchema:
                 levels[name] = max(levels.get(name, ((), 0)), found, key=lambda known: len(known[0]))
         types = stored.plan.schema
         columns = [
-            _column(used[name].kind, name, types[name], levels.get(name, ((), 0)), sample, longest)
+            replace(
+                _column(used[name].kind, name, types[name], levels.get(name, ((), 0)), sample, longest),
+                mark=stored.profile.marks.get(name),
+            )
             for name in types
             if name in used
         ]

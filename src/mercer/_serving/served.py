@@ -14,13 +14,15 @@ import numpy as np
 
 import mercer
 from mercer._report.explained.content import RowContent
+from mercer._runs.alerts import Alert
 from mercer._runs.errors import DataError, RunError
 from mercer._runs.explained_row import explain_row
 from mercer._runs.explanation import Asked, Explaining
+from mercer._runs.files import packing_of
 from mercer._runs.intervals import Calibration
 from mercer._runs.pipelines import model_name
 from mercer._runs.prediction import CLUSTER, PREDICTION, LabelRule, Predicted, predict_rows, prediction_table
-from mercer._runs.reading import scan_batches
+from mercer._runs.reading import ReadTable
 from mercer._runs.sample import TrainingSample
 from mercer._runs.stored_model import StoredModel
 from mercer._serving.problems import Problem, Refused, of_values
@@ -129,36 +131,44 @@ class Served:
 
     def predict_file(self, body: bytes, most_rows: int, *, as_csv: bool) -> tuple[bytes | list[dict[str, Any]], int, list[str]]:
         """The predictions of a CSV file, as JSON or as the file that `mercer predict` writes; how many; and warnings."""
-        table = self._read_csv(body, most_rows)
-        used = [column for column in self.schema.columns if column.levels]
-        warnings = [words for column in used for words in unseen_words(column, table[column.name].unique().to_list())]
+        read = self._read_csv(body, most_rows)
+        table = read.table
+        unseen = {
+            column.name: unseen_words(column, table[column.name].unique().to_list())
+            for column in self.schema.columns
+            if column.levels
+        }
+        warnings = [words for found in unseen.values() for words in found]
+        warnings += [_in_words(alert) for alert in read.alerts if not unseen.get(alert.column or "")]
         with _refusing():
             if as_csv:
-                made = prediction_table(self.stored, self.calibration, table, (), self.rule, as_text=True)
+                made = prediction_table(self.stored, self.calibration, table, None, self.rule, as_text=True)
                 return made.write_csv().encode(), table.height, warnings
             return self._as_dicts(predict_rows(self.stored, table, self.rule)), table.height, warnings
 
-    def _read_csv(self, body: bytes, most_rows: int) -> pl.DataFrame:
+    def _read_csv(self, body: bytes, most_rows: int) -> ReadTable:
         """The table of a file, read by the code that reads files: from a folder that is there for the moment."""
         import polars as pl
 
-        options = self.stored.options(None, None)
         with tempfile.TemporaryDirectory(prefix="mercer-serve-") as folder:
             path = Path(folder) / "body.csv"
             path.write_bytes(body)
             try:
-                self.stored.check_columns(path, options)
-                table = pl.concat(list(scan_batches(path, options, schema=self.stored.schema())))
+                file = self.stored.file(path, self.stored.options())
+                if not file.is_text or packing_of(path) is not None:  # what is packed has no size that a limit knows
+                    raise DataError(f"{path}: this is not the text of a table.")
+                self.stored.check_columns(file)
+                read = self.stored.read(file)
             except DataError as error:
                 message = str(error).removeprefix(f"{path}: ").replace(str(path), "the table")
                 raise Refused(422, f"CSV: {message}", [Problem(message)]) from error
             except pl.exceptions.PolarsError as error:
                 message = str(error).strip().splitlines()[0]
                 raise Refused(422, f"CSV: {message}", [Problem(message)]) from error
-        if table.height > most_rows:
-            raise Refused(413, f"{table.height:,} rows are more than the {most_rows:,} that a request may have.")
-        self._refuse_long_texts(table)
-        return table
+        if read.table.height > most_rows:
+            raise Refused(413, f"{read.table.height:,} rows are more than the {most_rows:,} that a request may have.")
+        self._refuse_long_texts(read.table)
+        return read
 
     def _refuse_long_texts(self, table: pl.DataFrame) -> None:
         import polars as pl
@@ -188,6 +198,10 @@ class Served:
         }
         with _refusing():
             return explain_row(self._explaining.with_row(_SOURCE, self.schema.frame(rows), texts, label), 1, None)
+
+
+def _in_words(alert: Alert) -> str:
+    return alert.message if alert.column is None else f"column {alert.column!r}: {alert.message}"
 
 
 @contextmanager

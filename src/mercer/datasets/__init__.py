@@ -7,6 +7,7 @@ from mercer._exports import exports
 if TYPE_CHECKING:
     from sklearn.datasets import *  # noqa: F403
 
+    from mercer.datasets._files import read_table as read_table
     from mercer.datasets._tables import (
         Dataset as Dataset,
         dataset_path as dataset_path,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = exports(
     __name__,
     {
+        "._files": ("read_table",),
         "._tables": ("Dataset", "dataset_path", "list_datasets", "load_cars", "load_dataset", "load_election", "load_penguins"),
     },
 )

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from mercer._runs.clustering.methods import Labels
 from mercer._runs.prediction import CLUSTER
-from mercer._runs.reading import is_parquet, read_texts, separator_of
+from mercer._runs.reading import RowFile, is_parquet, read_texts
 from mercer._runs.settings import ClusterSettings
 
 if TYPE_CHECKING:
@@ -34,11 +34,12 @@ def write_labels(
     """Every cell of the table as it stands in its file, and the cluster of its row. The file is whole or not there."""
     import polars as pl
 
-    table = pl.read_parquet(source) if is_parquet(source) else read_texts(source, settings.file)[numbers - 1]
+    file = RowFile(source, settings.file)
+    table = read_texts(source, settings.file)[numbers - 1] if file.is_text else file.whole[numbers - 1]
     labelled = table.with_columns(pl.Series(column, labels))
     partial = path.with_name(f".{path.name}.partial")
     if is_parquet(source):
         labelled.write_parquet(partial)
     else:
-        labelled.write_csv(partial, separator=separator_of(source, settings.file))
+        labelled.write_csv(partial, separator=file.separator if file.is_text else ",")
     partial.replace(path)

@@ -29,7 +29,8 @@ from mercer._runs.course import Start, heading, write_report
 from mercer._runs.errors import NothingTrained
 from mercer._runs.folder import RunFolder, write_whole
 from mercer._runs.pipelines import certificate_of
-from mercer._runs.reading import read_table
+from mercer._runs.profile import Profile
+from mercer._runs.reading import ReadTable, read_table
 from mercer._runs.settings import ClusterSettings
 from mercer._runs.sources import embedded_name
 
@@ -60,11 +61,12 @@ def cluster(
     watch = watch or ClusterWatchers()
     start = Start.of(settings, path, resume=resume)
     settings, source = start.settings, start.source
-    read = read_table(source, settings.file)
+    read = read_table(source, settings.file, settings.kinds)
     table = make_cluster_table(read, settings)
     trials = find_trials(settings, table.sample)
     folder = start.folder(table.table.schema)
-    watch.table(table, settings, as_columns(table.report))
+    source = start.source
+    watch.table(table, settings, as_columns(table.report, read.notes))
     clock = Clock(settings.seconds, folder.seconds_spent)
     board = ClusterBoard(watch.board)
     search = ClusterSearch(table, settings, folder, clock, board)
@@ -82,12 +84,22 @@ def cluster(
     column, labels = label_column(read.table.columns), folder.path / labels_file(source)
     write_labels(labels, source, settings, table.numbers, final.labels, column)
     script = write_cluster_script(
-        table, settings, source, final, method, embedded=embedded_name(settings), column=column, file=labels.name
+        table,
+        settings,
+        source,
+        final,
+        method,
+        embedded=embedded_name(settings),
+        column=column,
+        file=labels.name,
+        is_plain=read.is_plain,
     )
     write_whole(folder.script(settings.command), script)
     is_stored = _store(final, table, folder)
+    used = {column.name: column.kind for column in table.report if column.used}
+    Profile.of(table.table, used, read.marks).write(folder.profile)
     watch.phase("describing the clusters")
-    content = _content(table, settings, read.table.shape, search, choice, final, command)
+    content = _content(table, settings, read, search, choice, final, command)
     content["model"] = {
         "how": final.how,
         "agreement": final.agreement,
@@ -122,7 +134,7 @@ def _store(final: FinalClusters, table: ClusterTable, folder: RunFolder) -> bool
 def _content(
     table: ClusterTable,
     settings: ClusterSettings,
-    shape: tuple[int, int],
+    read: ReadTable,
     search: ClusterSearch,
     choice: Choice,
     final: FinalClusters,
@@ -150,14 +162,14 @@ def _content(
         "kind": "clusters",
         "data": {
             "source": settings.source,
-            "n_rows": shape[0],
-            "n_columns": shape[1],
+            "n_rows": read.table.height,
+            "n_columns": read.table.width,
             "n_made": table.X.shape[1],
             "n_compared": len(table.compared),
             "against": settings.against,
         },
         "alerts": [alert.to_dict() for alert in table.alerts],
-        "columns": as_columns(table.report),
+        "columns": as_columns(table.report, read.notes),
         "verdict": verdict,
         "clusterings": search.board.to_list(choice.entry.name if choice.entry else None),
         "preferences": preferences(search.board),

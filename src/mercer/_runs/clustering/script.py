@@ -8,7 +8,7 @@ from typing import Any
 from mercer._runs.clustering.methods import Method
 from mercer._runs.clustering.model import FinalClusters
 from mercer._runs.clustering.table import MOST_COMPARED, ClusterTable
-from mercer._runs.code import Code, read_call
+from mercer._runs.code import Code
 from mercer._runs.settings import ClusterSettings
 
 _TEMPLATE = '''"""Clusters a table as `mercer cluster` did, to the last label. Needs mercer and polars."""
@@ -54,10 +54,13 @@ def write_cluster_script(
     embedded: str | None,
     column: str,
     file: str,
+    is_plain: bool = True,
 ) -> str:
-    """The text of the script. `column` and `file` are those that the run wrote; `embedded` is a table of Mercer's."""
+    """The text of the script. `column` and `file` are those that the run wrote; `embedded` is a table of Mercer's; `is_plain`:
+    polars reads the file by itself."""
     code = Code()
     preparer, estimator, data = code.of(_bare(table.preparer)), code.of(final.estimator), code.path(source, embedded)
+    read = code.read(settings, source, is_plain=is_plain)
     is_sampled = method is not None and not method.takes_all and table.is_sampled
     body, labels = "", f"labels = by_size({estimator}.fit_predict(X))\n"
     if is_sampled:
@@ -72,7 +75,7 @@ def write_cluster_script(
     return _TEMPLATE.format(
         imports="\n".join(code.imports()),
         data=data,
-        read=read_call(settings, source),
+        read=read,
         preparer=preparer,
         drop=f".drop({left_out!r})" if left_out else "",
         body=body,

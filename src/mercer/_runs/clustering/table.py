@@ -14,7 +14,8 @@ from mercer._report.numbers import plural
 from mercer._runs.alerts import Alert, has_nested, of_missing
 from mercer._runs.errors import DataError, RunError
 from mercer._runs.pipelines import PREPARER, Pipelines
-from mercer._runs.reading import NumberedTable
+from mercer._runs.problem import check_kinds
+from mercer._runs.reading import ReadTable
 from mercer._runs.settings import ClusterSettings
 from mercer.cluster import KMeans
 from mercer.preprocessing import ColumnReport, TablePreparer
@@ -53,10 +54,11 @@ class ClusterTable:
         return self.X[self.compared] if self.is_sampled else self.X
 
 
-def make_cluster_table(read: NumberedTable, settings: ClusterSettings) -> ClusterTable:
+def make_cluster_table(read: ReadTable, settings: ClusterSettings) -> ClusterTable:
     """Decide what takes part and how; refuse what cannot be clustered."""
     table, numbers = read
     _check_columns(table, settings)
+    check_kinds(table, settings, numbers)
     if table.height < LEAST_ROWS:
         raise DataError(f"{settings.source}: {plural(table.height, 'row')} cannot be clustered; {LEAST_ROWS} are the fewest.")
     known = None if settings.against is None else _known_groups(table[settings.against])
@@ -72,7 +74,7 @@ def make_cluster_table(read: NumberedTable, settings: ClusterSettings) -> Cluste
     distinct = len(np.unique(X[compared], axis=0))
     if distinct < 3:
         raise DataError(f"{settings.source}: the rows are of {distinct} kinds only: there is nothing to find.")
-    alerts = tuple(_alerts(kept, X.shape[1], len(compared), distinct))
+    alerts = (*read.alerts, *_alerts(kept, X.shape[1], len(compared), distinct))
     left_out = tuple(name for name in table.columns if name not in kept.columns)
     return ClusterTable(kept, numbers, preparer, report, X, compared, left_out, known, alerts)
 

@@ -7,9 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from mercer._columns import Column, Table
+from mercer._kinds import as_kind
 from mercer._params import _REFUSED, Rule
 from mercer.preprocessing._table.dates import DateTreatment
-from mercer.preprocessing._table.kinds import USED_KINDS, Finding, KindFinder, as_kind
+from mercer.preprocessing._table.kinds import USED_KINDS, Finding, KindFinder
 from mercer.preprocessing._table.needs import Needs
 from mercer.preprocessing._table.report import ColumnReport
 from mercer.preprocessing._table.text import TextTreatment

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from mercer._arrays import FloatArray
 from mercer._base import FitTask, MercerEstimator, fit_method
 from mercer._columns import Table
+from mercer._kinds import as_kind
 from mercer._params import Bool, Fittable, Infinity, Integer, Null, OneOf, Real, Rule, check_params
-from mercer.preprocessing._table.kinds import as_kind
 from mercer.preprocessing._table.needs import needs_of
 from mercer.preprocessing._table.plan import ColumnList, Kinds, make_report, output_names, plan_table
 from mercer.preprocessing._table.report import summary_table
