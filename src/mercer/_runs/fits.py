@@ -36,6 +36,7 @@ class Seen:
     score: float
     prediction: Any
     fit_seconds: float
+    log_loss: float = 0.0  # of probabilities
 
 
 @dataclass
@@ -160,7 +161,8 @@ class _Watch:
             del fitted._known_raw
         took = self._tables.transform_seconds + time.monotonic() - started
         score = self._folds.score_of(prediction, self._test)
-        self._made.seen.append(Seen(point, score, prediction, self._tables.fit_seconds + seconds))
+        loss = self._folds.log_loss(prediction, self._test)
+        self._made.seen.append(Seen(point, score, prediction, self._tables.fit_seconds + seconds, loss))
         if score > self._best:
             self._best, self._made.fitted = score, self._tables.whole(fitted)
             self._made.predict_us_per_row = 1e6 * (took + self._took) / len(self._test)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,6 +93,14 @@ class Folds:
             raise ValueError(f"its score is {score}")
         return score
 
+    def log_loss(self, prediction: Any, rows: Any) -> float:
+        """Of probabilities predicted for some of the training rows; zero for numbers."""
+        if self.problem.classes is None:
+            return 0.0
+        codes = np.searchsorted(np.asarray(self.problem.classes), self.y[rows])
+        likely = np.clip(prediction[np.arange(len(rows)), codes], 1e-15, 1.0)
+        return float(-np.average(np.log(likely), weights=self.weights_of(rows)))
+
     def prepare(self, model: Any, fold: int) -> Prepared:
         """The tables of a fold as the first step of a pipeline makes them, or made them for an earlier model."""
         train, test = self.splits[fold]
@@ -121,19 +128,6 @@ class Folds:
             return None
         places = np.searchsorted(np.asarray(self.problem.classes), fitted.classes_)
         return pad_classes(fitted.predict_proba(X), places, len(self.problem.classes), dtype=np.float64)  # a fold may lack some
-
-    def assemble(self, get: Callable[[int], Any]) -> Any:
-        """The predictions of all folds in the order of the training rows, NaN where no fold holds a row out (see `held`).
-
-        None if one is missing.
-        """
-        parts = [get(fold) for fold in range(len(self))]
-        if any(part is None for part in parts):
-            return None
-        out = np.full((len(self.y), *parts[0].shape[1:]), np.nan)
-        for (_, test), part in zip(self.splits, parts, strict=True):
-            out[test] = part
-        return out
 
 
 @dataclass(frozen=True)

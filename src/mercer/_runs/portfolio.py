@@ -39,11 +39,12 @@ _BOOSTING = Outlook(
         {"learning_rate": 0.1, "max_leaf_nodes": 31, "min_samples_leaf": 20, "l2_regularization": 1e-6, "max_features": 1.0},
         {"learning_rate": 0.06, "max_leaf_nodes": 40, "min_samples_leaf": 8, "l2_regularization": 1.0, "max_features": 0.5},
         {"learning_rate": 0.08, "max_leaf_nodes": 8, "min_samples_leaf": 20, "l2_regularization": 0.1, "max_features": 0.7},
+        {"learning_rate": 0.12, "max_leaf_nodes": 300, "min_samples_leaf": 5, "l2_regularization": 2.0, "max_features": 0.7},
         {"learning_rate": 0.06, "max_leaf_nodes": 100, "min_samples_leaf": 4, "l2_regularization": 5.0, "max_features": 0.4},
     ),
     {
         "learning_rate": Reals(0.01, 0.3, log=True),
-        "max_leaf_nodes": Integers(3, 256, log=True),
+        "max_leaf_nodes": Integers(3, 512, log=True),
         "min_samples_leaf": Integers(1, 120, log=True),
         "l2_regularization": Reals(1e-6, 1e2, log=True),
         "max_features": Reals(0.15, 1.0),
@@ -112,6 +113,8 @@ def outlook_of(name: str, cls: type[MercerEstimator], problem: Problem, minutes:
     settings = [dict(one) for one in found.settings]
     estimator = cls(**cls._candidate_params)
     known = estimator.get_params(deep=False)
+    if problem.kind == "multiclass" and "l2_regularization" in settings[0]:
+        settings[0]["l2_regularization"] = 1.0  # leaves of rare classes hold little curvature
     if (losses := _losses(name, problem)) and "loss" in known:
         space["loss"] = Choices(*losses)
         settings[1:1] = [{**settings[0], "loss": loss} for loss in losses[1:]]

@@ -81,6 +81,9 @@ class Search(StagedSearch):
         self._is_resampled = False
         sides = [len(train) for train, _ in folds.splits]
         self._more_rows = len(folds.y) / max(1.0, float(np.mean(sides)))  # of the final fit, times those of a fold
+        refit = len(folds.problem.y) / len(folds.y) if settings.is_refitted else 0.0
+        self._final_rows = self._more_rows * max(1.0, refit)  # of the model that is kept
+        self._final_seconds = _SLOWER * self._more_rows * (1 + refit)  # of the fits at the end, times those of a fold
 
     def run(self, candidates: Sequence[Candidate], skipped: Sequence[Skipped]) -> bool:
         """Fill the board. False if the user interrupted."""
@@ -145,7 +148,8 @@ class Search(StagedSearch):
             self.board.update(learner.name, status="running")
             proposal = learner.propose(self._limit_of(learner))
             best = learner.best if learner.best is not None and learner.best.is_complete(self.n_folds) else None
-            trial = self._trials.run(proposal, learner.candidate, best, cap=self._cap_of(learner), left=max(self._left, 1.0))
+            least = _LEAST_CAP * self.n_folds if self._is_poor else 1.0
+            trial = self._trials.run(proposal, learner.candidate, best, cap=self._cap_of(learner), left=max(self._left, least))
             if trial.status == "failed":
                 self._note_failure(learner.name, self._trials.errors[learner.name], model=learner.name)
             self._write("trial", asked=learner.asked, **trial.to_line())
@@ -164,11 +168,10 @@ class Search(StagedSearch):
     def _next(self) -> Learner | None:
         """The model to try next: of those that can end in time, the one that promises most."""
         begun = [one for one in self._learners.values() if one.trials]
-        n_scored = sum(one.best is not None for one in begun)
         left = self._left
         open_ = [one for one in self._learners.values() if not one.is_over]
         if left <= 0:
-            if n_scored >= min(_LEAST_SCORED, len(self._learners)):
+            if not self._is_poor:
                 return None
             return next((one for one in open_ if not one.trials), None)
         best = max((one.best.fold_scores[0] for one in begun if one.best is not None), default=None)
@@ -196,17 +199,23 @@ class Search(StagedSearch):
         return (_GROWING if learner.tier == 1 else _CHEAP) * self._left
 
     def _cap_of(self, learner: Learner) -> float:
-        """Seconds for one fit: few for the first of a model not known to be strong, and what leaves time for a final fit."""
+        """Seconds for one fit: few for the first of a model not known to be strong, and such that a final fit ends in time."""
         cap = self._cap if learner.tier == 1 or learner.best is not None else max(_FIRST_CAP * self._cap, _LEAST_CAP)
         left = self.settings.seconds - self.reporting - self.clock.elapsed
-        return min(cap, max(left / (self.n_folds + _SLOWER * self._more_rows), 0.1))
+        return min(cap, max(left / (self.n_folds + self._final_seconds), _LEAST_CAP if self._is_poor else 0.1))
+
+    @property
+    def _is_poor(self) -> bool:
+        """Whether so few models were scored that the next ones get their time, whatever is left."""
+        n_scored = sum(one.best is not None for one in self._learners.values())
+        return n_scored < min(_LEAST_SCORED, len(self._learners))
 
     @property
     def _until(self) -> float:
         """When the search ends, in seconds of the run: the final fit and the report come after it."""
         seconds = self.settings.seconds
         entry = next(iter(self.board.complete()), None)
-        final = 0.0 if entry is None else _SLOWER * self._more_rows * (entry.fit_seconds or 0.0)
+        final = 0.0 if entry is None else self._final_seconds * (entry.fit_seconds or 0.0)
         final = max(final, min(_BLENDED_SECONDS * seconds, 4 * final))
         return max(_LEAST_SEARCH * seconds, seconds - self.reporting - final)
 
@@ -290,9 +299,9 @@ class Search(StagedSearch):
         predictions = [self._trials.predictions(one.trial) for one in members]
         left = max(0.0, self.settings.seconds - self.reporting - self.clock.elapsed)
         limits = Limits(
-            [self._more_rows * (one.trial.size_bytes or 0) for one in members],
+            [self._final_rows * (one.trial.size_bytes or 0) for one in members],
             self.settings.max_size,
-            [_SLOWER * self._more_rows * (one.trial.fit_seconds or 0.0) for one in members],
+            [self._final_seconds * (one.trial.fit_seconds or 0.0) for one in members],
             max(left, _BLENDED_SECONDS * self.settings.seconds),
         )
 
@@ -398,8 +407,7 @@ class Search(StagedSearch):
         if predictions is None:
             return np.inf
         rows = np.concatenate([test for _, test in self.folds.splits[: self.n_folds]])
-        codes = np.searchsorted(np.asarray(self.folds.problem.classes), self.folds.y[rows])
-        return float(-np.mean(np.log(np.clip(predictions[np.arange(len(rows)), codes], 1e-15, 1.0))))
+        return self.folds.log_loss(predictions, rows)
 
     def estimator(self, name: str) -> Any:
         return self._learners[self._members[name].trial.model].candidate.estimator

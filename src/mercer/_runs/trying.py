@@ -40,7 +40,14 @@ class Trials:
         try:
             for fold in range(n_folds):
                 seconds = min(cap, (left - (time.monotonic() - started)) / (n_folds - fold))
-                fits.append(self._fit(proposal, candidate, fold, max(seconds, 0.1), fits))
+                try:
+                    fits.append(self._fit(proposal, candidate, fold, max(seconds, 0.1), fits))
+                except OutOfTime:
+                    if not fits:
+                        raise
+                    break  # what the folds before it have shown stands
+                if len(_comparable(fits)) < len(fits):
+                    break  # this fold was cut off before it came to what the others have seen
                 if (fold == 0 and proposal.n_rows is None and (reason := self._too_large(fits[0]))) or (
                     fold + 1 < n_folds and _is_behind(fits, best)
                 ):
@@ -50,6 +57,7 @@ class Trials:
         except Exception as error:
             self.errors[proposal.model] = error
             return self._trial(proposal, [], started, "failed", in_one_line(error))
+        fits = _comparable(fits)
         trial = self._trial(proposal, fits, started, status, reason)
         if trial.is_complete(self.n_folds):
             self._keep(trial, fits)
@@ -112,14 +120,38 @@ class Trials:
         return np.concatenate([self._shelf.get(trial.key(fold)) for fold in range(self.n_folds)])
 
 
+def _comparable(fits: list[FoldFit]) -> list[FoldFit]:
+    """The first folds, up to the last one that has seen a point that all of them have."""
+    while len(fits) > 1 and not _common(fits):
+        fits = fits[:-1]
+    return fits
+
+
+def _common(fits: list[FoldFit]) -> list[tuple[tuple[str, Any], ...]]:
+    """The points that every fold has seen."""
+    return [key for key in fits[0].scores if all(key in fit.scores for fit in fits)]
+
+
 def _best_point(fits: list[FoldFit]) -> tuple[tuple[str, Any], ...]:
-    """The point with the best mean among those that every fold has seen."""
+    """The point with the best mean among those that every fold has seen.
+
+    Of those that are behind it by less than a standard error over the folds, the one with the best probabilities.
+    """
     if not fits:
         return ()
-    common = [key for key in fits[0].scores if all(key in fit.scores for fit in fits)]
-    if not common:
-        raise OutOfTime("the time was up before the folds could be compared")
-    return max(common, key=lambda key: float(np.mean([fit.scores[key] for fit in fits])))
+    common = _common(fits)
+    scores = {key: np.array([fit.scores[key] for fit in fits]) for key in common}
+    best: tuple[tuple[str, Any], ...] = max(common, key=lambda key: float(scores[key].mean()))
+    if len(fits) == 1:
+        return best
+    losses = {key_of(seen.point): 0.0 for fit in fits for seen in fit.seen}
+    for fit in fits:
+        for seen in fit.seen:
+            losses[key_of(seen.point)] += seen.log_loss
+    gaps = {key: scores[best] - scores[key] for key in common}
+    tied = [key for key in common if gaps[key].mean() <= gaps[key].std(ddof=1) / np.sqrt(len(fits))]
+    best = min(tied, key=lambda key: (losses[key], -float(scores[key].mean())))
+    return best
 
 
 def _point_of(trial: Trial, fits: list[FoldFit]) -> tuple[tuple[str, Any], ...]:
