@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 
@@ -124,6 +125,12 @@ def test_a_table_is_refused_as_the_command_refuses_it(classes, text, words):
     said = assert_is_error(classes.post("/predict", content=text, headers={"Content-Type": "text/csv"}), 422)
     assert words in said["error"]
     assert "/tmp" not in json.dumps(said)
+
+
+def test_a_body_that_is_packed_is_refused_as_its_size_is_not_known(classes):
+    text = f"{','.join(PENGUIN)}\nBiscoe,1,1,1,1,male,2007\n"
+    packed = classes.post("/predict", content=gzip.compress(text.encode()), headers={"Content-Type": "text/csv"})
+    assert "not the text of a table" in assert_is_error(packed, 422)["error"]
 
 
 def test_sizes_are_limited(classes_run):
