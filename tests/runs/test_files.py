@@ -100,6 +100,7 @@ def test_packed_files_are_read(tmp_path, name, pack, encoding):
         (b"PAR1 and no more", "table.parquet", "table.parquet"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "table.csv", "no text"),
     ],
+    ids=["two files", "gz", "bz2", "xz", "zip", "no gz", "no parquet", "a picture"],
 )
 def test_damaged_and_unsuitable_files_are_one_line(tmp_path, content, name, message):
     with pytest.raises(DataError, match=message) as caught:
@@ -140,6 +141,7 @@ def test_sheets_are_read_as_they_are_stored(tmp_path):
 @pytest.mark.parametrize(
     ("content", "name"),
     [(TEXT.encode(), "rows.csv"), (gzip.compress(TEXT.encode()), "rows.csv.gz"), (_zip(("a.csv", TEXT)), "rows.csv.zip")],
+    ids=["plain", "gz", "zip"],
 )
 def test_standard_input_becomes_a_file_of_its_kind(tmp_path, monkeypatch, content, name):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
