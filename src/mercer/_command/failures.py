@@ -22,6 +22,7 @@ def clear_errors(*, as_json: bool) -> Iterator[None]:
     """One line and an exit code, whatever happens."""
     try:
         yield
+        sys.stdout.flush()  # what cannot be written is told here, not when Python ends
     except (typer.Exit, typer.Abort):
         raise
     except RunError as error:
@@ -29,9 +30,13 @@ def clear_errors(*, as_json: bool) -> Iterator[None]:
     except KeyboardInterrupt:
         _fail("interrupted; nothing was finished", Interrupted.exit_code, as_json=as_json)
     except BrokenPipeError:  # the reader of our output has gone; nor is there anyone to hear of what cannot be flushed at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _leave_output()
         raise typer.Exit(0) from None
     except OSError as error:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _leave_output()
         _fail(_words_of(error), RunError.exit_code, as_json=as_json)
     except MemoryError as error:
         _fail(f"there is not enough memory ({error or 'none left'}). Fewer rows or columns would do.", 2, as_json=as_json)
@@ -58,6 +63,11 @@ def told_of_run(path: Path, command: str) -> Iterator[None]:
             raise
         again = f"`mercer {command} --resume {path}` goes on where there is room"
         raise RunError(f"{path}: {error.strerror}. What was finished is kept, {again}.") from error
+
+
+def _leave_output() -> None:
+    """What is still to be written to standard output goes nowhere: Python would try again when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _words_of(error: OSError) -> str:
