@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mercer._runs import blend
 from mercer._runs.blend import Limits, find_blend
 from mercer._runs.board import Board
 from mercer._runs.clock import Clock, OutOfTime, time_cap
@@ -162,3 +163,17 @@ def test_a_blend_keeps_to_its_limits():
     assert [count > 0 for count in _blend(folds, predictions, limits).counts] in ([False, True, True], [True, False, False])
     limits = Limits(sizes=[1.0] * 3, most_size=8.0, seconds=[1.0, 1.0, 1.0], most_seconds=1.5)
     assert sum(count > 0 for count in _blend(folds, predictions, limits).counts) == 1
+
+
+def test_the_rows_that_choose_a_blend_of_many_are_of_all_its_parts(monkeypatch):
+    monkeypatch.setattr(blend, "_N_CHOOSING", 20)
+    parts = np.array_split(np.random.default_rng(0).permutation(200), 5)  # as a search with seed 0 cuts its only fold
+    truth = np.arange(200.0)
+
+    def score(prediction, rows):
+        assert len(rows)
+        return -float(np.abs(prediction - truth[rows]).mean())
+
+    found = find_blend([truth + 1, truth - 1, truth + 50], parts, score, seed=0)
+    assert found.counts[2] == 0
+    assert np.abs(found.held_out - truth).max() < 1

@@ -49,7 +49,7 @@ def find_blend(
 ) -> Blend:
     """`predictions` hold one array a model, and `parts` the places of the rows of each part."""
     n_rows = len(predictions[0])
-    drawn = np.random.default_rng(seed).permutation(n_rows)[:_N_CHOOSING]
+    drawn = np.random.default_rng([seed, n_rows]).permutation(n_rows)[:_N_CHOOSING]  # not as whoever cut the parts has drawn
     held_out, picked = np.empty_like(predictions[0]), np.empty_like(predictions[0])
     for part in parts:
         others = np.setdiff1d(drawn, part)
