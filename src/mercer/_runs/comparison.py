@@ -197,7 +197,7 @@ def _shared_rows(first: _Run, other: _Run) -> tuple[TestedRows, TestedRows] | st
     if first.test_file != other.test_file or not np.array_equal(one.true, two.true):
         return f"{other.path} was tested on rows of another file than {first.path}: their scores are of different rows."
     if len(at) < _FEWEST_ROWS:
-        return f"{other.path} and {first.path} were tested on different rows of the file: too few ({len(at)}) are shared."
+        return f"{other.path} and {first.path} were both tested on {len(at)} rows of the file, too few to compare them."
     return one, two
 
 
