@@ -177,7 +177,7 @@ SANITIZED_TESTS := build/sanitize/env/bin/python -m pytest -p no:cacheprovider -
 
 # Every folder of tests but those of what has no kernel of its own, or starts processes without the sanitizer, or fits every estimator.
 NATIVE_TESTS := $(filter-out $(patsubst %,tests/%/,__pycache__ assessment command common datasets install losses model_selection optim penalties \
-	plots reference report runs),$(wildcard tests/*/))
+	parts patching peers plots reference report runs serving),$(wildcard tests/*/))
 
 sanitize-memory: build/sanitize/env/.ready
 	$(call install_sanitized,address$(comma)undefined,memory)
