@@ -136,7 +136,7 @@ def fit_method(method: Method) -> Method:
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         if lies_in_parts(kwargs.get("X", args[0] if args else None)):
-            require_parted_form(self)
+            require_parted_form(self, method.__name__)
             args, kwargs = tuple(map(parted, args)), {name: parted(value) for name, value in kwargs.items()}
         try:
             with nullcontext() if isinstance(self, MetaEstimatorMixin) else serial_blas():

@@ -18,6 +18,7 @@ from mercer.cluster import KMeans
 from mercer.decomposition import PCA
 from mercer.ensemble import RandomForestClassifier
 from mercer.linear_model import LinearRegression, LogisticRegression, Ridge
+from mercer.naive_bayes import GaussianNB
 from mercer.pipeline import make_pipeline
 from mercer.preprocessing import StandardScaler
 from tests.parts.families import in_parts, table
@@ -120,6 +121,12 @@ def test_parts_may_be_empty_or_lack_classes() -> None:
 def test_an_estimator_without_such_a_form_names_those_that_have_one() -> None:
     with pytest.raises(TypeError, match=r"RandomForestClassifier.*KMeans.*Ridge.*sample of the rows"):
         RandomForestClassifier().fit(in_parts(X, [9]), in_parts(LABELS, [9]))
+
+
+@pytest.mark.parametrize("model", [StandardScaler(), GaussianNB()], ids=["scaler", "classifier"])
+def test_learning_more_rows_is_not_done_in_parts(model: Any) -> None:
+    with pytest.raises(TypeError, match="partial_fit takes no rows in parts"):
+        model.partial_fit(in_parts(X, [9]), in_parts(LABELS, [9]))
 
 
 @pytest.mark.parametrize(

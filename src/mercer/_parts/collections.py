@@ -39,10 +39,6 @@ class DaskSource:
     def __init__(self, collection: Any) -> None:
         self.collection = collection
 
-    def names(self) -> list[str] | None:
-        columns = getattr(self.collection, "columns", None)
-        return None if columns is None else list(columns)
-
     def sample(self) -> Any:
         if hasattr(self.collection, "chunks"):
             return np.zeros((1, *self.collection.shape[1:]), dtype=self.collection.dtype)

@@ -33,8 +33,10 @@ def parted(value: Any) -> Any:
     return parted_collection(value)
 
 
-def require_parted_form(estimator: Any) -> None:
+def require_parted_form(estimator: Any, method: str) -> None:
     """Refuse what has no form for parts, naming what has one."""
+    if method != "fit":
+        raise TypeError(f"{type(estimator).__name__}.{method} takes no rows in parts; `fit` goes over all parts of a table.")
     if not getattr(estimator, "_takes_parts", False):
         from mercer._discovery import public_estimators
 

@@ -19,10 +19,6 @@ class MemorySource:
 
     blocks: Sequence[Any]
 
-    def names(self) -> list[str] | None:
-        columns = getattr(self.blocks[0], "columns", None)
-        return None if columns is None else list(columns)
-
     def sample(self) -> Any:
         block = next((block for block in self.blocks if count_rows(block) > 0), self.blocks[0])
         return take_rows(block, slice(0, 1))

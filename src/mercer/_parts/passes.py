@@ -32,8 +32,8 @@ class Part(NamedTuple):
 class Source(Protocol):
     """Where parts lie."""
 
-    def names(self) -> list[str] | None:
-        """Of the columns; None where they have none."""
+    def lengths(self) -> Sequence[int]:
+        """How many rows each part has."""
         ...
 
     def sample(self) -> Any:
@@ -82,9 +82,6 @@ class Parted:
     def sum(self) -> float:
         """Of a vector."""
         return float(sum(each(np.sum, self, dtype=np.float64)))
-
-    def astype(self, dtype: npt.DTypeLike, copy: bool = True) -> Parted:
-        return self.then(functools.partial(np.asarray, dtype=dtype), dtype=dtype)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         """All rows in memory: for targets and predictions, which are small beside the table."""
